@@ -72,7 +72,7 @@ func isWhole(value any) bool {
 
 // foreign describes a successful response that is not Ringback's JSON.
 func (c *Client) foreign(err error) error {
-	e := job.Errorf(job.Internal, "What answers at %s does not seem to be Ringback", c.shown()).
+	e := job.Errorf(job.Internal, "The server at %s does not seem to be Ringback", c.shown()).
 		WithHint(checkAddress)
 	e.Cause = err
 	return e

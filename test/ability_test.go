@@ -43,7 +43,7 @@ func breakages(t *testing.T) map[string]breakage {
 	}
 	t.Cleanup(func() { _ = exec.Command("umount", "-l", disk).Run() })
 	ballast := filepath.Join(disk, "ballast")
-	all["the disk is full"] = breakage{
+	all["disk full"] = breakage{
 		vars{"CLAUDE_BIN": readyCLI(), "DATA_DIR": filepath.Join(disk, "data")},
 		"no space is left there",
 		func() { _ = os.WriteFile(ballast, make([]byte, 16<<20), 0o600) }, func() { must(os.Remove(ballast)) },

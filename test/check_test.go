@@ -54,20 +54,20 @@ Do it.`)
 		"a CLI that fails":     {vars{"CLAUDE_BIN": program(t, `echo "no such library" >&2; exit 127`)}, 1, []string{"--version ended with exit code 127: no such library"}},
 		"a CLI that answers":   {vars{"CLAUDE_BIN": program(t, `echo "2.1 (Claude)"`)}, 0, []string{": 2.1 (Claude)"}},
 		"an origin with a slash": {vars{"CORS_ORIGINS": "https://app.example/,https://b.example"}, 2, []string{
-			`CORS_ORIGINS: "https://app.example/" is no origin: want scheme://host[:port] and nothing behind it`,
+			`CORS_ORIGINS: "https://app.example/" is not an origin: expected scheme://host[:port] and nothing after it`,
 		}},
 		"an embedded store":           {vars{}, 0, []string{"ok       embedded store: redis-server "}},
 		"a sandbox":                   {vars{"SANDBOX": "require"}, 0, []string{"ok       sandbox: bubblewrap"}},
-		"limits without a sandbox":    {vars{"SANDBOX": "off", "PROMPTS_DIR": kindsDir(t, "own.md", "---\nlimits: {processes: 99}\n---\nHello.")}, 0, []string{"note     the kind own limits processes, which without a sandbox changes nothing"}},
+		"limits without a sandbox":    {vars{"SANDBOX": "off", "PROMPTS_DIR": kindsDir(t, "own.md", "---\nlimits: {processes: 99}\n---\nHello.")}, 0, []string{"note     the kind own limits processes, which has no effect without a sandbox"}},
 		"wrong limits":                {vars{"PROMPTS_DIR": kindsDir(t, "own.md", "---\nlimits: {memory: 4GB}\n---\nHello.")}, 1, []string{"found 4GB; expected a size such as 512MiB or 4GiB"}},
 		"a misspelt tool":             {vars{"PROMPTS_DIR": kindsDir(t, "own.md", "---\ntools: {deny: [Wrte]}\n---\nHello.")}, 1, []string{"tools: Wrte: no tool has that name; did you mean Write?"}},
 		"a misspelt tool elsewhere":   {vars{"PROMPTS_DIR": kindsDir(t, "own.md", "---\nallowed_tools: [WebFech]\n---\nHello.")}, 1, []string{"allowed_tools: WebFech: no tool has that name; did you mean WebFetch?"}},
-		"a tool that may be new":      {vars{"PROMPTS_DIR": kindsDir(t, "own.md", "---\ntools: {deny: [Teleport]}\n---\nHello.")}, 0, []string{"note     the kind own: the CLI has no tool of these names, as far as is known: Teleport"}},
+		"a tool that may be new":      {vars{"PROMPTS_DIR": kindsDir(t, "own.md", "---\ntools: {deny: [Teleport]}\n---\nHello.")}, 0, []string{"note     the kind own: the CLI probably has no tools of these names: Teleport"}},
 		"a question that leaves out":  {vars{"PROMPTS_DIR": kindsDir(t, "own.md", "---\nactions:\n  - name: pay\n    question: 'Pay \"{{input.name}}\"{{input.to.iban}}?'\n    input: {type: object, properties: {name: {}, amount: {}, to: {properties: {iban: {}}}}}\n    command: [echo]\n---\nHello.")}, 0, []string{"own.md:4: actions: pay: the question does not name amount: people who say yes in words are asked again"}},
 		"rules that give away":        {vars{"SANDBOX": "require", "PROMPTS_DIR": kindsDir(t, "own.md", brought)}, 0, []string{"note     the kind own: these programs may run others, for which no deny or ask rule of a command then holds: Bash(go test *), Bash(npm run *)\n"}},
 		"allowed tools that are none": {vars{"SANDBOX": "off", "PROMPTS_DIR": kindsDir(t, "own.md", "---\nallowed_tools: ['WebFetch(example.com)']\n---\nHello")}, 0, []string{"note     the kind own: allowed_tools: WebFetch(example.com): the pattern can never match"}},
 		"rules that allow nothing":    {vars{"SANDBOX": "off", "PROMPTS_DIR": kindsDir(t, "own.md", brought)}, 0, []string{"note     the kind own: these rules allow nothing without a sandbox, since the programs may run others: Bash(go test *), Bash(npm run *)\n"}},
-		"no sandbox":                  {vars{"PATH": pathWithout(t, "bwrap"), "PROMPTS_DIR": kindsDir(t, "own.md", "---\nnetwork: none\n---\nHello.")}, 0, []string{"note     sandbox: none: bwrap is not on PATH: install bubblewrap", "note     the kind own says which hosts are reached (network), which without a sandbox changes nothing"}},
+		"no sandbox":                  {vars{"PATH": pathWithout(t, "bwrap"), "PROMPTS_DIR": kindsDir(t, "own.md", "---\nnetwork: none\n---\nHello.")}, 0, []string{"note     sandbox: none: bwrap is not on PATH: install bubblewrap", "note     the kind own limits the hosts that it reaches (network), which has no effect without a sandbox"}},
 		"a sandbox that is asked for": {vars{"SANDBOX": "require", "PATH": pathWithout(t, "bwrap")}, 1, []string{"problem  SANDBOX=require: bwrap is not on PATH: install bubblewrap"}},
 		"a sandbox turned off":        {vars{"SANDBOX": "off"}, 0, []string{"note     sandbox: off (SANDBOX=off)"}},
 		"a key of the server's": {vars{"SANDBOX": "require", "CLAUDE_BIN": cli, "ANTHROPIC_API_KEY": "s3cret-word"}, 0, []string{
@@ -86,9 +86,9 @@ Do it.`)
 		}},
 		"a key without a sandbox":  {vars{"SANDBOX": "off", "CLAUDE_BIN": cli, "ANTHROPIC_API_KEY": "s3cret-word"}, 0, []string{"note     without a sandbox, the CLI signs in by itself"}},
 		"a word for a sandbox":     {vars{"SANDBOX": "yes"}, 2, []string{`SANDBOX "yes": want auto, require or off`}},
-		"a place that depends":     {vars{"SANDBOX_READABLE": "tools"}, 2, []string{`SANDBOX_READABLE: "tools" is no absolute path`}},
+		"a place that depends":     {vars{"SANDBOX_READABLE": "tools"}, 2, []string{`SANDBOX_READABLE: "tools" is not an absolute path`}},
 		"a kind that only answers": {vars{"PROMPTS_DIR": kindsDir(t, "own.md", "Answer.")}, 0, []string{"note     callback: mcp fits these kinds, and takes about half the rounds", ": own"}},
-		"without callbacks":        {vars{"USE_CALLBACK_CLAUDE": "false"}, 0, []string{"note     USE_CALLBACK_CLAUDE=false: jobs of the kind ship are refused, for it works by callbacks (actions)"}},
+		"without callbacks":        {vars{"USE_CALLBACK_CLAUDE": "false"}, 0, []string{"note     USE_CALLBACK_CLAUDE=false: jobs of the kind ship are refused, because it works by callbacks (actions)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

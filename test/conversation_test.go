@@ -266,7 +266,7 @@ func TestManyQuestionsAreAnsweredAtOnce(t *testing.T) {
 	} {
 		must.Contain(t, flat(n.want(t, 400, "POST", "/api/jobs/bulk", with(body, wrong))), path, wrong, "was refused by")
 	}
-	if refused := flat(n.want(t, 400, "POST", "/api/jobs/bulk", with(body, object{"action": "cancel"}))); !strings.Contains(refused, "only the action answer takes it") {
+	if refused := flat(n.want(t, 400, "POST", "/api/jobs/bulk", with(body, object{"action": "cancel"}))); !strings.Contains(refused, "only the action answer accepts it") {
 		t.Errorf("an answer with cancel was refused by %s", refused)
 	}
 
@@ -281,7 +281,7 @@ func TestManyQuestionsAreAnsweredAtOnce(t *testing.T) {
 		fault, _ := outcome.(object)["error"].(string)
 		faults = append(faults, fault)
 	}
-	for i, want := range []string{"", "no longer waits at the checkpoint", "was not clear", "is not answered in bulk"} {
+	for i, want := range []string{"", "no longer waits at the checkpoint", "was not clear", "cannot be answered in bulk"} {
 		if (faults[i] == "") != (want == "") || !strings.Contains(faults[i], want) {
 			t.Errorf("outcome %d is %q, want %q", i, faults[i], want)
 		}

@@ -31,15 +31,15 @@ func TestTheLogTellsTheStoryOfJobs(t *testing.T) {
 	n.await(t, failed, "failed")
 
 	for what, words := range map[string][]string{
-		"a job that was created":    {"INFO", "a job was created", received},
+		"a job that was created":    {"INFO", "job created", received},
 		"a signature that is wrong": {"callback", "status=403", received, "refused="},
 		"a payload that is wrong":   {"callback", "status=400", received, "/suggestions"},
 		"one that was accepted":     {"callback", "status=200", received},
-		"how it ended":              {"INFO", "a job is received", received},
-		"one that expired":          {"WARN", "a job expired", expired, "code=callback_timeout"},
+		"how it ended":              {"INFO", "job received", received},
+		"one that expired":          {"WARN", "job expired", expired, "code=callback_timeout"},
 		"one that is tried again":   {"WARN", "tried again", failed, "2 of "},
 		"what its CLI said":         {"WARN", "turn ended", failed, "the disk of the CLI is full"},
-		"one that failed":           {"WARN", "a job failed", failed, "code="},
+		"one that failed":           {"WARN", "job failed", failed, "code="},
 	} {
 		eventually(t, fmt.Sprintf("the log to tell of %s: a line with all of %q", what, words), func() bool { // after the event
 			return anyLineHas(n.Log.String(), words)

@@ -66,7 +66,7 @@ func TestMetricsSayWhatWaits(t *testing.T) {
 			n.metric(t, `ringback_oldest_queued_seconds\{priority="interactive"\}`) == 0
 	})
 	cli := commandLine(t, n)
-	must.Contain(t, cli("doctor"), "Notifications (webhook): 0 wait for another try, 3 were given up.", "ringback doctor")
+	must.Contain(t, cli("doctor"), "Notifications (webhook): 0 will be retried, 3 were given up.", "ringback doctor")
 	if said := cli("notifications"); strings.Count(said, "given up") != 3 || !strings.Contains(said, "410 Gone") {
 		t.Errorf("ringback notifications says\n%s", said)
 	}

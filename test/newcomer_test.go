@@ -119,7 +119,7 @@ func TestANewcomerSeesAJob(t *testing.T) {
 				said := n.serves(dir, nil, "The server stays up", func(url string) {
 					server := vars{"RINGBACK_URL": url}
 					code, out := n.types(dir, server, "run", "meal-suggestions", "--field", "dateRangeStart=2026-03-02", "--field", "dateRangeEnd=2026-03-03")
-					if code != 0 || !strings.Contains(out, "received after") || !strings.Contains(out, "This run cannot be remembered") || !strings.Contains(out, "ringback status req_") {
+					if code != 0 || !strings.Contains(out, "received after") || !strings.Contains(out, "The id of this run cannot be saved") || !strings.Contains(out, "ringback status req_") {
 						t.Errorf("run ended with %d:\n%s", code, out)
 					}
 					if code, out := n.types(dir, server, "list"); code != 0 || strings.Count(out, "received") != 2 {

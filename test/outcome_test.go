@@ -87,7 +87,7 @@ func told(t *testing.T, n *node, hook *webhook, cli func(...string) string, id, 
 		if data := flat(call); !strings.Contains(data, `"status":"`+want.status+`"`) || !strings.Contains(data, checkpoint) {
 			t.Errorf("the webhook was told %s", data)
 		}
-		must.Contain(t, n.Log.String(), "level=WARN msg=\"what a person has allowed did not succeed\"", "the log says")
+		must.Contain(t, n.Log.String(), "level=WARN msg=\"approved operation did not succeed\"", "the log says")
 		must.Contain(t, cli("status", id), "Failed: "+want.action+": "+want.sentence, "status")
 	}
 	must.Equal(t, 1, n.metric(t, `ringback_actions_total\{action="`+want.action+`",outcome="`+want.status+`"\}`), "the metric")

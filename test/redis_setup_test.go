@@ -81,7 +81,7 @@ func TestARedisThatIsChangedWhileItRunsIsSaid(t *testing.T) {
 	}{
 		{[]string{"config", "set", "maxmemory-policy", "volatile-lru"}, []string{"config", "set", "maxmemory-policy", "noeviction"}, "the store may forget jobs"},
 		{[]string{"acl", "setuser", "ringback", "-evalsha"}, []string{"acl", "setuser", "ringback", "+evalsha"}, "give it +evalsha"},
-		{[]string{"config", "set", "min-replicas-to-write", "1"}, []string{"config", "set", "min-replicas-to-write", "0"}, "the store cannot be used now: NOREPLICAS"},
+		{[]string{"config", "set", "min-replicas-to-write", "1"}, []string{"config", "set", "min-replicas-to-write", "0"}, "the store cannot be used: NOREPLICAS"},
 		{[]string{"replicaof", "127.0.0.1", "1"}, []string{"replicaof", "no", "one"}, "the store is a replica"},
 	} {
 		r.do(t, c.spoil...)
@@ -92,7 +92,7 @@ func TestARedisThatIsChangedWhileItRunsIsSaid(t *testing.T) {
 		r.do(t, c.mend...)
 		eventually(t, "the server to be ready again", func() bool { status, _ := n.do(t, "GET", "/readyz", nil); return status == http.StatusOK })
 	}
-	must.Equal(t, 3, strings.Count(n.Log.String(), "would keep this server from starting"), "three faults are logged … times")
+	must.Equal(t, 3, strings.Count(n.Log.String(), "store unfit: a restart of this server would fail"), "three faults are logged … times")
 	r.do(t, "config", "set", "appendonly", "no")
 	eventually(t, "the server to warn", func() bool {
 		return strings.Contains(flat(n.want(t, http.StatusOK, "GET", "/readyz", nil)), "the store keeps no append-only file")

@@ -38,8 +38,8 @@ func wrongTokens(t testing.TB) map[string]struct{ credential, says string } {
 		"claims of another type": {
 			signed(t, tokenSecret, hs256, jwt.MapClaims{"sub": 7, "exp": "soon"}), "malformed",
 		},
-		"expired":        {signed(t, tokenSecret, hs256, jwt.MapClaims{"sub": "alice", "exp": in(-time.Hour)}), "has expired at 20"},
-		"not yet":        {signed(t, tokenSecret, hs256, jwt.MapClaims{"sub": "alice", "exp": in(time.Hour), "nbf": in(time.Minute)}), "does not count before 20"},
+		"expired":        {signed(t, tokenSecret, hs256, jwt.MapClaims{"sub": "alice", "exp": in(-time.Hour)}), "the token expired at 20"},
+		"not yet":        {signed(t, tokenSecret, hs256, jwt.MapClaims{"sub": "alice", "exp": in(time.Hour), "nbf": in(time.Minute)}), "is not valid before 20"},
 		"another secret": {signed(t, strings.ToUpper(tokenSecret), hs256, jwt.MapClaims{"sub": "alice", "exp": in(time.Hour)}), "wrong signature"},
 		"expired, and of another secret": {
 			signed(t, strings.ToUpper(tokenSecret), hs256, jwt.MapClaims{"sub": "alice", "exp": in(-time.Hour)}), "wrong signature",

@@ -170,7 +170,7 @@ func TestDrainWaitsForTheTurn(t *testing.T) {
 	waiting := first.create(t, object{"userId": "u1"}) // a load balancer that has not noticed yet
 	eventually(t, "jobs to be refused", func() bool {
 		status, answer := first.do(t, "POST", "/api/jobs", object{"kind": "none"}) // an invalid one
-		return status == 503 && strings.Contains(fmt.Sprint(answer), "This server is stopping and takes no more jobs")
+		return status == 503 && strings.Contains(fmt.Sprint(answer), "This server is stopping and accepts no more jobs")
 	})
 	first.want(t, 200, "GET", "/api/jobs/"+first.id, nil)
 	letGo(t, first.dir)

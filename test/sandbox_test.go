@@ -18,7 +18,7 @@ func TestStartSaysWhatConfinesJobs(t *testing.T) {
 		"auto":               {vars{"SANDBOX": "auto"}, "bubblewrap", "  sandbox bubblewrap"},
 		"require":            {vars{"SANDBOX": "require"}, "bubblewrap", "  sandbox bubblewrap"},
 		"off":                {vars{"SANDBOX": "off"}, "off (SANDBOX=off)", "  sandbox off (SANDBOX=off)"},
-		"auto without bwrap": {vars{"SANDBOX": "auto", "PATH": pathWithout(t, "bwrap")}, "none: bwrap is not on PATH", "WARNING What runs for jobs is not confined: bwrap is not on PATH: install bubblewrap"},
+		"auto without bwrap": {vars{"SANDBOX": "auto", "PATH": pathWithout(t, "bwrap")}, "none: bwrap is not on PATH", "WARNING Programs of jobs are not confined: bwrap is not on PATH: install bubblewrap"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -38,7 +38,7 @@ working directory is the current one.`,
 			case tool != "" && name != "":
 				return tryTool(cmd, c, name, tool)
 			case tool != "" || name != "":
-				return cli.UsageError(errors.New("--tool and --kind belong together, such as --kind release --tool 'Bash: make deploy'"))
+				return cli.UsageError(errors.New("--tool and --kind must be used together, such as --kind release --tool 'Bash: make deploy'"))
 			}
 			return checkAll(cmd, c)
 		},
@@ -86,7 +86,7 @@ func tryTool(cmd *cobra.Command, c config.Config, name, text string) error {
 			fmt.Fprintf(out, "problem  %s\n", p.Error())
 		}
 		return cli.UsageError(fmt.Errorf(
-			"there is no kind %q without problems; there are: %s", name, strings.Join(kinds.Names(), ", "),
+			"no valid kind %q; valid kinds: %s", name, strings.Join(kinds.Names(), ", "),
 		))
 	}
 	if call.Dir, err = os.Getwd(); err != nil { // as in a job that works in the current directory
@@ -96,7 +96,7 @@ func tryTool(cmd *cobra.Command, c config.Config, name, text string) error {
 	j := k.Policy.ToolRules().Judge(call)
 	switch {
 	case j.Verdict == approval.NoOpinion:
-		fmt.Fprintf(out, "deny   %s; apart from the rules, Claude may only call back\n", j.Why)
+		fmt.Fprintf(out, "deny   %s; no rule applies, and Claude may only call back\n", j.Why)
 	case j.Rule == "":
 		fmt.Fprintf(out, "%-5s  %s\n", j.Verdict, j.Why)
 	default:

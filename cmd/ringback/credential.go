@@ -17,9 +17,9 @@ func tokenCommand() *cobra.Command {
 	var user string
 	var ttl time.Duration
 	cmd := &cobra.Command{
-		Use: "token", Short: "Make a token that lets one user in, for browsers and tests", Args: cobra.NoArgs,
-		Long: `Make a token that lets one user in, signed with JWT_SECRET (of the environment,
-or of .env here). It is all that is printed: TOKEN=$(ringback token --user u1).`,
+		Use: "token", Short: "Create a token that signs in one user, for browsers and tests", Args: cobra.NoArgs,
+		Long: `Create a token that signs in one user, signed with JWT_SECRET (of the environment,
+or of .env here). Only the token is printed: TOKEN=$(ringback token --user u1).`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := serverConfig()
 			if err != nil {
@@ -27,12 +27,12 @@ or of .env here). It is all that is printed: TOKEN=$(ringback token --user u1).`
 			}
 			switch {
 			case c.JWTSecret == "":
-				return cli.UsageError(errors.New("JWT_SECRET is not set, which signs tokens.\n" +
+				return cli.UsageError(errors.New("JWT_SECRET is not set; it signs tokens.\n" +
 					"Set it for the server and for this command, in the environment or in .env, to at least 32 characters, such as: openssl rand -hex 32"))
 			case ttl < time.Second:
-				return cli.FlagError(cmd, fmt.Errorf("--ttl wants at least 1s, not %s", ttl))
+				return cli.FlagError(cmd, fmt.Errorf("--ttl must be at least 1s, not %s", ttl))
 			case cmp.Or(user, c.User) == "":
-				return cli.FlagError(cmd, errors.New("--user is missing: whose token is it"))
+				return cli.FlagError(cmd, errors.New("--user is required: the userId to sign in"))
 			}
 			token, err := api.MintToken(c.JWTSecret, cmp.Or(user, c.User), ttl)
 			if err != nil {
@@ -42,8 +42,8 @@ or of .env here). It is all that is printed: TOKEN=$(ringback token --user u1).`
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&user, "user", "", "the user that it signs in: the userId (RINGBACK_USER)")
-	cmd.Flags().DurationVar(&ttl, "ttl", time.Hour, "for how long, such as 15m")
+	cmd.Flags().StringVar(&user, "user", "", "the user to sign in: the userId (RINGBACK_USER)")
+	cmd.Flags().DurationVar(&ttl, "ttl", time.Hour, "how long the token is valid, such as 15m")
 	return cmd
 }
 
@@ -51,8 +51,8 @@ func keyCommand() *cobra.Command {
 	var file string
 	var ttl time.Duration
 	cmd := &cobra.Command{
-		Use: "key <name>", Short: "Make an API key for a back end, and add its digest to a file of keys", Args: cobra.ExactArgs(1),
-		Long: `Make an API key for a back end, and add its name and digest to a file of keys (API_KEYS_FILE). The key is all
+		Use: "key <name>", Short: "Create an API key for a back end, and add its digest to a file of keys", Args: cobra.ExactArgs(1),
+		Long: `Create an API key for a back end, and add its name and digest to a file of keys (API_KEYS_FILE). The key is all
 that is printed, and it is kept nowhere: KEY=$(ringback key shop). A server that reads the file lets it in a moment
 later, without a restart. To take a key back, remove its line from the file.`,
 		Example: "  ringback key shop --file api-keys --ttl 8760h",
@@ -66,9 +66,9 @@ later, without a restart. To take a key back, remove its line from the file.`,
 			}
 			switch {
 			case file == "":
-				return cli.FlagError(cmd, errors.New("--file is missing, and API_KEYS_FILE is not set: where is the digest to stand"))
+				return cli.FlagError(cmd, errors.New("--file is required, because API_KEYS_FILE is not set: the file to add the digest to"))
 			case cmd.Flags().Changed("ttl") && ttl < time.Second:
-				return cli.FlagError(cmd, fmt.Errorf("--ttl wants at least 1s, not %s", ttl))
+				return cli.FlagError(cmd, fmt.Errorf("--ttl must be at least 1s, not %s", ttl))
 			}
 			if err := apikey.CheckName(args[0]); err != nil {
 				return cli.UsageError(err)
@@ -81,7 +81,7 @@ later, without a restart. To take a key back, remove its line from the file.`,
 			if err != nil {
 				return cli.UsageError(err)
 			}
-			fmt.Fprintf(cmd.ErrOrStderr(), "The digest of %s was added to %s. The key is shown this once:\n", args[0], file)
+			fmt.Fprintf(cmd.ErrOrStderr(), "The digest of %s was added to %s. The key is shown only once:\n", args[0], file)
 			_, err = fmt.Fprintln(cmd.OutOrStdout(), key)
 			return err
 		},

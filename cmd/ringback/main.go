@@ -60,7 +60,7 @@ func serverConfig() (config.Config, error) {
 }
 
 func environmentError(err error) error {
-	return cli.UsageError(fmt.Errorf("the environment is not in order:\n%w", err))
+	return cli.UsageError(fmt.Errorf("the configuration is invalid:\n%w", err))
 }
 
 // examineOffline checks the store that a server started here would use.

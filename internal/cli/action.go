@@ -33,7 +33,7 @@ func (a *app) moveCommand() *cobra.Command {
 	return a.bulkCommand(&cobra.Command{
 		Use: "move [requestId]", Short: "Move a job to the current version of its kind",
 		Long: "Move a job that has not ended to the current version of its kind, which it gets with its next turn. " +
-			"What was allowed under the version before is not allowed any more: the new rules ask again.",
+			"Approvals given under the previous version no longer apply: the new rules ask again.",
 		Example: `  ringback move
   ringback move --all --kind release --status awaiting_approval`,
 	}, job.BulkMove, (*client.Client).Move)

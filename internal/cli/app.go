@@ -122,7 +122,7 @@ func (a *app) common(c *cobra.Command) {
 	f.StringVar(&a.user, "user", a.User, "`userId` to act for (RINGBACK_USER)")
 	f.StringVarP(&a.output, "output", "o", table, "`format`: table or json")
 	c.SetFlagErrorFunc(FlagError)
-	f.StringVar(&a.jq, "jq", "", "print what this jq `expression` makes of the JSON, texts without quotes")
+	f.StringVar(&a.jq, "jq", "", "filter the JSON with this jq `expression`; texts are printed without quotes")
 	takesOnly(c, "output", []string{table, plainJSON})
 	completeFlagWith(c, "context", a.completeContexts)
 	c.PreRunE = func(cmd *cobra.Command, args []string) error {
@@ -149,20 +149,20 @@ func (a *app) common(c *cobra.Command) {
 
 func (a *app) checkFlags(cmd *cobra.Command) error {
 	if a.jq != "" && cmd.Flags().Changed("output") && a.output != plainJSON {
-		return usagef("--jq reads JSON, so it does not go with --output %s", a.output)
+		return usagef("--jq requires JSON, so it cannot be combined with --output %s", a.output)
 	}
 	if n, err := cmd.Flags().GetInt(limitFlag); err == nil && (n < 1 || n > maxLimit) {
-		return usagef("--%s wants %s, not %d", limitFlag, flagWants[limitFlag], n)
+		return usagef("--%s must be %s, not %d", limitFlag, flagWants[limitFlag], n)
 	}
 	if cmd.Flags().Changed(timeoutFlag) && a.timeout <= 0 {
-		return usagef("--%s wants %s, not %s", timeoutFlag, flagWants["duration"], a.timeout)
+		return usagef("--%s must be %s, not %s", timeoutFlag, flagWants["duration"], a.timeout)
 	}
 	if err := a.chooseServer(cmd); err != nil {
 		return err
 	}
 	u, err := url.Parse(client.New(a.server).URL())
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return usagef("--server wants an address such as %s", client.DefaultURL)
+		return usagef("--server must be an address such as %s", client.DefaultURL)
 	}
 	return nil
 }
@@ -220,7 +220,7 @@ const timeoutFlag = "timeout"
 
 func (a *app) withTimeout(c *cobra.Command) {
 	c.Flags().DurationVar(
-		&a.timeout, timeoutFlag, 0, "leave after this `time`, such as 90s or 5m, with exit code 124; the job runs on",
+		&a.timeout, timeoutFlag, 0, "stop waiting after this `time`, such as 90s or 5m, with exit code 124; the job continues",
 	)
 }
 

@@ -101,7 +101,7 @@ func (q asker) value(f field) (json.RawMessage, error) {
 		case !f.Required:
 			return nil, nil
 		default:
-			q.p.printf("%s\n", q.p.paint(yellow, "This one is needed."))
+			q.p.printf("%s\n", q.p.paint(yellow, "This value is required."))
 		}
 	}
 }

@@ -26,7 +26,7 @@ func (a *app) auditCommand() *cobra.Command {
 	c.Flags().StringVar(&known, "head", "", "with --verify: a `digest` of an earlier end of the log")
 	t.run(c, func(cmd *cobra.Command, id job.ID) error {
 		if known != "" && !verify {
-			return usagef("--head goes with --verify")
+			return usagef("--head requires --verify")
 		}
 		log, err := a.client().Audit(cmd.Context(), id)
 		switch {
@@ -54,7 +54,7 @@ func (a *app) verifyAudit(cmd *cobra.Command, id job.ID, log client.AuditLog, kn
 	if len(v.Faults) > 0 {
 		return &job.Error{
 			Kind: job.Conflict, Message: "The audit log of " + string(id) + " is not as it was written", Details: v.Faults,
-			Hint: "Something other than Ringback has written to the store. Compare with a backup; do not rely on what this log says.",
+			Hint: "Something other than Ringback has written to the store. Compare with a backup; do not rely on this log.",
 		}
 	}
 	return show(a, cmd, answerOf(v), nil, printer.verified)

@@ -37,7 +37,7 @@ func TestAllJobsOfAFilterAreCancelled(t *testing.T) {
 		"in JSON":              {"", false, []string{"--yes", "-o", "json"}, 1, "", true, `"succeeded": 1`},
 		"and none in a state that has none to cancel": {"", false, []string{"--yes", "--status", "failed,running"}, 1, "2 jobs to cancel:", true, ""},
 		"and no job beside":                           {"", false, []string{"--yes", jobID}, 2, "--all takes no requestId", false, ""},
-		"and nothing of a typo":                       {"", false, []string{"--yes", "--until", "x"}, 2, "--until wants", false, ""},
+		"and nothing of a typo":                       {"", false, []string{"--yes", "--until", "x"}, 2, "--until must be", false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -33,7 +33,7 @@ line with -o json.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.messages(cmd, args, f) },
 	}
 	c.Flags().Int64Var(&f.after, "after", 0, "only messages after the one with this `id`")
-	c.Flags().IntVar(&f.limit, limitFlag, 200, "how `many`, 500 at most; with --follow: how many to fetch at once")
+	c.Flags().IntVar(&f.limit, limitFlag, 200, "how `many`, at most 500; with --follow: how many to fetch at once")
 	c.Flags().BoolVarP(&f.follow, "follow", "f", false, "show new messages as they arrive")
 	return c
 }

@@ -49,7 +49,7 @@ func (a *app) contexts() (contexts, error) {
 		return c, usagef("Others can read %s, which may hold tokens: chmod 600 %s", file, Quoted(file))
 	}
 	if err := json.Unmarshal(text, &c); err != nil {
-		return c, usagef("%s is not as ringback context writes it: %w", file, err)
+		return c, usagef("%s is malformed: %w", file, err)
 	}
 	return c, nil
 }
@@ -88,7 +88,7 @@ func (c contexts) those() string {
 func (a *app) chooseServer(cmd *cobra.Command) error {
 	flags := cmd.Flags()
 	if a.context != "" && flags.Changed("server") {
-		return usagef("--context names a server, so it does not go with --server")
+		return usagef("--context cannot be combined with --server: both name a server")
 	}
 	if a.context == "" && (flags.Changed("server") || a.ServerURL != "" || a.Token != "") {
 		return nil
@@ -114,9 +114,9 @@ func (a *app) chooseServer(cmd *cobra.Command) error {
 
 func (a *app) contextCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "context", Short: "Name servers, and choose the one that commands speak to", Args: atMost(0, ""),
+		Use: "context", Short: "Name servers, and choose the one that commands call", Args: atMost(0, ""),
 		Long: "Name servers with the key or token to sign in with, and choose the one that commands call. Without a subcommand, list them.\n\n" +
-			"They are kept in contexts.json in ringback's directory of your configuration, which only you can read. " +
+			"They are stored in contexts.json in ringback's configuration directory, which only you can read. " +
 			"RINGBACK_URL and RINGBACK_TOKEN override the current context, --context and --server override both. " +
 			"The token of a context is sent to its server only.",
 		Example: `  ringback context set prod --server https://jobs.example.com --token - < key
@@ -162,8 +162,8 @@ func (a *app) showContexts(cmd *cobra.Command, all contexts) error {
 
 func (p printer) contexts(list contextList) {
 	if len(list.Contexts) == 0 {
-		p.printf("No server has a name.\n")
-		p.hint("Name one with: ringback context set <name> --server <address> --token -")
+		p.printf("There are no contexts.\n")
+		p.hint("Create one with: ringback context set <name> --server <address> --token -")
 		return
 	}
 	tableOf(p, []string{"", "CONTEXT", "SERVER", "USER", "TOKEN"}, list.Contexts, func(c contextView) []string {
@@ -179,7 +179,7 @@ func (p printer) contexts(list contextList) {
 }
 
 func (a *app) setContextCommand() *cobra.Command {
-	c := a.changesContexts("set <name>", "Give a server a name, or change what is kept of it",
+	c := a.changesContexts("set <name>", "Create a context, or change it",
 		func(cmd *cobra.Command, all *contexts, name string) (err error) {
 			s, known := all.Servers[name]
 			if !known && !cmd.Flags().Changed("server") {
@@ -213,7 +213,7 @@ func (a *app) tokenOf(cmd *cobra.Command) (string, error) {
 }
 
 func (a *app) useContextCommand() *cobra.Command {
-	return a.changesContexts("use <name>", "Make a context the current one",
+	return a.changesContexts("use <name>", "Select the current context",
 		func(_ *cobra.Command, all *contexts, name string) error {
 			all.Current = name
 			_, err := all.named(name)
@@ -222,7 +222,7 @@ func (a *app) useContextCommand() *cobra.Command {
 }
 
 func (a *app) removeContextCommand() *cobra.Command {
-	return a.changesContexts("remove <name>", "Forget a context and its token",
+	return a.changesContexts("remove <name>", "Delete a context and its token",
 		func(_ *cobra.Command, all *contexts, name string) error {
 			_, err := all.named(name)
 			delete(all.Servers, name)

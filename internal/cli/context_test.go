@@ -67,9 +67,9 @@ func TestContexts(t *testing.T) {
 
 	for says, line := range map[string][]string{
 		"There is no context pord; there are: local, prod": {"list", "--context", "pord"},
-		"--context names a server":                         {"list", "--context", "prod", "--server", other.URL},
-		"Which server?":                                    {"context", "set", "new"},
-		"takes the name of one context":                    {"context", "use"},
+		"--context cannot be combined with --server":       {"list", "--context", "prod", "--server", other.URL},
+		"Which server?":                 {"context", "set", "new"},
+		"takes the name of one context": {"context", "use"},
 	} {
 		s.run(t, line...).exits(t, 2, says, line)
 	}

@@ -25,7 +25,7 @@ func (a *app) diffCommand() *cobra.Command {
 	t.run(c, func(cmd *cobra.Command, id job.ID) error {
 		return a.diff(cmd.Context(), cmd, id, f)
 	})
-	c.Flags().BoolVar(&f.full, "full", false, "the whole diff, every line of it, not only its summary")
+	c.Flags().BoolVar(&f.full, "full", false, "the whole diff, not only its summary")
 	c.Flags().StringVar(&f.file, "file", "", "only this `file`")
 	c.Flags().BoolVar(&f.noPager, "no-pager", false, "with --full: print it all at once")
 	return c
@@ -128,7 +128,7 @@ func onlyFile(answer *client.Answer[[]job.DiffOutput], path string) error {
 
 func (p printer) diffSummary(id job.ID, list []job.DiffOutput) {
 	if len(list) == 0 {
-		p.printf("Nothing was captured yet: a change is shown once a turn has ended.\n")
+		p.printf("No change was captured yet: it is shown once a turn has ended.\n")
 		return
 	}
 	for _, d := range list {

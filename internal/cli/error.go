@@ -157,7 +157,7 @@ var endpoint = lazy.Regexp(`\b(?:GET|POST|DELETE) (/[a-z][^\s"'),;]*[^\s"'),;.:]
 var wordsOfHTTP = strings.NewReplacer(
 	`with "options": {"simulate": "manual"}`, "with --simulate manual",
 	"?userId=", "--user", "leave userId out", "leave --user out", "Pass nextCursor of the page before",
-	"Pass --cursor as the page before told it",
+	"Pass --cursor as printed by the previous page",
 	"Send Authorization: Bearer with an API key or a user's token",
 	"Give an API key or a user's token as RINGBACK_TOKEN or with --token",
 	"Is the client's address right?", "Is the address right? It comes from --server or RINGBACK_URL.",

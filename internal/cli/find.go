@@ -98,7 +98,7 @@ func find(word, text, what, lister string, list func(job.IDPrefix) ([]found, err
 	case 1:
 		return matches[0].id, nil
 	}
-	e := job.Errorf(job.Conflict, "Several ids begin with %s: write more of the one you mean", Quoted(text))
+	e := job.Errorf(job.Conflict, "Several ids begin with %s: give more characters", Quoted(text))
 	for _, m := range matches {
 		e.Details = append(e.Details, job.Detail{Path: m.id, Message: m.about})
 	}
@@ -134,7 +134,7 @@ func (a *app) chooseJob(cmd *cobra.Command, fits func(job.Job) bool) (job.ID, er
 	if !a.TypedFunc(cmd.InOrStdin()) {
 		return a.whichJob(cmd, fits)
 	}
-	which := usagef("Which job? None fits; ringback list shows them")
+	which := usagef("Which job? No job is suitable; ringback list shows all")
 	id, err := a.choose(cmd, "No job was run in this terminal. Which one?", which, func() ([]found, error) {
 		return a.latestJobs(cmd, fits)
 	})

@@ -51,7 +51,7 @@ func inPlainWords(err error) error {
 	}
 	f := e.GetFlag()
 	if wants := cmp.Or(flagWants[f.Name], flagWants[f.Value.Type()]); wants != "" {
-		return fmt.Errorf("--%s wants %s, not %s", f.Name, wants, Quoted(e.GetValue()))
+		return fmt.Errorf("--%s must be %s, not %s", f.Name, wants, Quoted(e.GetValue()))
 	}
 	return err
 }
@@ -83,7 +83,7 @@ func checkTexts(cmd *cobra.Command, args []string) (err error) {
 		values := f.Annotations[onlyValues]
 		if i := slices.IndexFunc(names, func(name string) bool { return !slices.Contains(values, name) }); i >= 0 && values != nil {
 			err = usagef(
-				"--%s knows no %s; %sit takes one of: %s", f.Name, Quoted(names[i]), spelling.Meant(names[i], values), spelling.List(values),
+				"--%s does not allow %s; %sallowed: %s", f.Name, Quoted(names[i]), spelling.Meant(names[i], values), spelling.List(values),
 			)
 		}
 	})
@@ -113,7 +113,7 @@ func (o object) read(stdin io.Reader) (json.RawMessage, error) {
 	}
 	var values map[string]json.RawMessage
 	if err := json.Unmarshal(text, &values); err != nil || values == nil {
-		return nil, usagef("%s wants a JSON object%s", o.wholeFlag, o.fault(err))
+		return nil, usagef("%s must be a JSON object%s", o.wholeFlag, o.fault(err))
 	}
 	if _, err := strictjson.Decode(text); err != nil { // such as a duplicate field
 		return nil, err
@@ -124,7 +124,7 @@ func (o object) read(stdin io.Reader) (json.RawMessage, error) {
 	for _, field := range o.fields {
 		name, value, ok := strings.Cut(field, "=")
 		if !ok || name == "" {
-			return nil, usagef("%s wants name=value, not %s", o.fieldFlag, Quoted(field))
+			return nil, usagef("%s must be name=value, not %s", o.fieldFlag, Quoted(field))
 		}
 		values[name] = fieldValue(value)
 	}

@@ -37,7 +37,7 @@ func (a *app) follow(
 }
 
 // away is shown when the server becomes unreachable.
-const away = "The server is away; trying again …"
+const away = "The server is unreachable; retrying …"
 
 // watchEvents calls show for each event, until ctx ends, or the job of the watch is over, which is looked
 // up when show returns true. It returns the job's record.

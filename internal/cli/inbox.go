@@ -32,12 +32,12 @@ func (a *app) inboxCommand() *cobra.Command {
 	c.Flags().StringVar((*string)(&f.Type), "type", "", "only questions of this `type`")
 	takesOnly(c, "type", job.CheckpointTypes[:])
 	c.Flags().StringVar(
-		(*string)(&f.Status), "status", string(job.Open), "only questions of this `status`; answered ones show what came of a yes",
+		(*string)(&f.Status), "status", string(job.Open), "only questions of this `status`; answered ones show the outcome",
 	)
 	takesOnly(c, "status", job.CheckpointStatuses[:])
-	c.Flags().BoolVar(&all, "all", false, "answered ones too")
-	c.Flags().IntVar(&f.Limit, limitFlag, 20, "how `many`, 500 at most")
-	c.Flags().StringVar(&f.Cursor, "cursor", "", "`where` the page before ended")
+	c.Flags().BoolVar(&all, "all", false, "include answered questions")
+	c.Flags().IntVar(&f.Limit, limitFlag, 20, "how `many`, at most 500")
+	c.Flags().StringVar(&f.Cursor, "cursor", "", "`where` to continue, as printed by the previous page")
 	return c
 }
 
@@ -195,7 +195,7 @@ func (p printer) covers(margin string, covers *job.Covers) {
 	}
 	p.hang(
 		margin, margin, "",
-		"A yes is for this call, once. With reply --approve, --scope job is for this job until it ends, and --scope always for all jobs of its kind and user, until ringback revoke. Both also let through "+
+		"A yes is for this call, once. With reply --approve, --scope job is for this job until it ends, and --scope always for all jobs of its kind and user, until ringback revoke. Both also allow "+
 			job.Sentence(covers.Segments)+".",
 	)
 	p.hang(margin, margin, "", covers.EarlierWords())

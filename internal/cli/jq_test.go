@@ -21,7 +21,7 @@ func TestJQ(t *testing.T) {
 		{[]string{"list", "--jq", "empty"}, 0, "", ""},
 		{[]string{"list", "--jq", ".jobs | foo("}, 2, "", "--jq: unexpected"},
 		{[]string{"list", "--jq", ".jobs.x"}, 2, "", "--jq: expected an object"},
-		{[]string{"list", "-o", "table", "--jq", "."}, 2, "", "--jq reads JSON"},
+		{[]string{"list", "-o", "table", "--jq", "."}, 2, "", "--jq requires JSON"},
 	} {
 		got := newConsole(t, f.URL).run(t, c.args...)
 		got.exits(t, c.code, c.says, c.args)

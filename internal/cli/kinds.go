@@ -131,7 +131,7 @@ func (p printer) callbackCommands(c client.Callback, k client.Kind) {
 	show := func(what, endpoint string, payload map[string]any) {
 		p.printf("\n%s\n%s\n", p.paint(faint, "# "+what), curl(c, endpoint, payload))
 	}
-	show("say what you are doing", "progress", map[string]any{"message": "Looking around", "progress": 30, "type": job.Querying})
+	show("report what you are doing", "progress", map[string]any{"message": "Looking around", "progress": 30, "type": job.Querying})
 	for _, a := range k.Actions {
 		show("have the server do something: "+clean(a.Title), "actions/"+clean(a.Name), map[string]any{"input": example(a.InputSchema)})
 	}
@@ -146,7 +146,7 @@ func (p printer) callbackCommands(c client.Callback, k client.Kind) {
 	if result := example(k.ResultSchema); result != nil {
 		show("submit the smallest result that the kind's schema allows", "result", result)
 	}
-	show("or say that it cannot be done", "failure", map[string]any{"error": "It cannot be done.", "retryable": false})
+	show("or report that it cannot be done", "failure", map[string]any{"error": "It cannot be done.", "retryable": false})
 }
 
 func curl(c client.Callback, endpoint string, payload map[string]any) string {

@@ -36,7 +36,7 @@ func (a *app) listCommand() *cobra.Command {
 				return err
 			}
 			if other := firstChanged(cmd, limitFlag, "cursor", "watch"); f.all && other != "" {
-				return usagef("--all lists every page, so it does not go with --%s", other)
+				return usagef("--all lists all pages, so it cannot be combined with --%s", other)
 			}
 			if f.watch {
 				return a.watchList(cmd, f)
@@ -58,11 +58,11 @@ func (a *app) listCommand() *cobra.Command {
 	}
 	flags := c.Flags()
 	f.add(a, c)
-	flags.IntVar(&f.filter.Limit, limitFlag, 20, "how `many`, 500 at most")
-	flags.BoolVar(&f.all, "all", false, "every page")
-	flags.StringVar(&f.filter.Cursor, "cursor", "", "`where` the page before ended")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "only the whole ids, one a line")
-	flags.BoolVarP(&f.watch, "watch", "w", false, "then print a line for each change, until Ctrl-C; as JSON lines with -o json")
+	flags.IntVar(&f.filter.Limit, limitFlag, 20, "how `many`, at most 500")
+	flags.BoolVar(&f.all, "all", false, "all pages")
+	flags.StringVar(&f.filter.Cursor, "cursor", "", "`where` to continue, as printed by the previous page")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only the full ids, one per line")
+	flags.BoolVarP(&f.watch, "watch", "w", false, "keep printing a line for each change, until Ctrl-C; as JSON lines with -o json")
 	return c
 }
 
@@ -77,9 +77,9 @@ func (f *listFlags) add(a *app, c *cobra.Command) {
 	flags.StringVar(&f.filter.Text, "search", "", "only jobs whose title, kind, id or tags have each of these `words`")
 	flags.StringVar(
 		&f.since, "since", "",
-		"only jobs asked for since then: a `time` span such as 90s, 1h or 2d, or a time such as 2026-03-02T18:00:00Z",
+		"only jobs created since then: a `time` span such as 90s, 1h or 2d, or a time such as 2026-03-02T18:00:00Z",
 	)
-	flags.StringVar(&f.until, "until", "", "only jobs asked for before then: a `time` as for --since")
+	flags.StringVar(&f.until, "until", "", "only jobs created before then: a `time` as for --since")
 	takesOnly(c, "status", job.States[:])
 	completeFlagWith(c, "kind", a.completeKinds())
 }
@@ -139,7 +139,7 @@ func timeOf(flag, text string, now time.Time) (time.Time, error) {
 		return now.Add(-span), nil
 	}
 	return time.Time{}, usagef(
-		"%s wants a span such as 90s, 1h or 2d, or a time such as 2026-03-02T18:00:00Z, not %s", flag, Quoted(text),
+		"%s must be a time span such as 90s, 1h or 2d, or a time such as 2026-03-02T18:00:00Z, not %s", flag, Quoted(text),
 	)
 }
 

@@ -14,7 +14,7 @@ func TestListSinceAndQuiet(t *testing.T) {
 		f := newStub(t)
 		got := newConsole(t, f.URL).run(t, "list", "-q", "--since", given)
 		if want == "" {
-			got.exits(t, 2, "--since wants a span such as 90s, 1h or 2d", given)
+			got.exits(t, 2, "--since must be a time span such as 90s, 1h or 2d", given)
 			continue
 		}
 		if got.stdout != jobID+"\n"+jobID+"\n" || !f.was("GET /api/jobs?createdSince="+want+"&limit=20") {
@@ -57,7 +57,7 @@ func TestListFilters(t *testing.T) {
 	if !strings.Contains(got.stdout, "\tmeal-suggestions\tMeals for two\tu1\t") || !strings.Contains(got.stderr, `Searched back to 2026-02-27T08:00:00Z. More with: ringback list --all, or --cursor c2`) {
 		t.Errorf("prints %q, says %q", got.stdout, got.stderr)
 	}
-	newConsole(t, f.URL).run(t, "list", "--until", "tomorrow").exits(t, 2, "--until wants a span")
+	newConsole(t, f.URL).run(t, "list", "--until", "tomorrow").exits(t, 2, "--until must be a time span")
 }
 
 // Several states are listed as one list, however they are given.
@@ -98,7 +98,7 @@ func TestWatchedListShowsEachChangeOnce(t *testing.T) {
 					t.Fatalf("prints %q, want %q", lines, c.want)
 				}
 			}
-			if got.code != 0 || strings.Count(got.stderr, "The server is away") != 1 {
+			if got.code != 0 || strings.Count(got.stderr, "The server is unreachable") != 1 {
 				t.Errorf("exit code %d, says %q", got.code, got.stderr)
 			}
 		})

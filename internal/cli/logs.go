@@ -33,7 +33,7 @@ With -o json: the verifiers alone. ringback transcript has the turns for program
 		case !follow:
 			return a.logs(cmd, id, verifier)
 		case a.json() || verifier != "":
-			return usagef("--follow tells the turns: it goes with neither --verifier nor -o json")
+			return usagef("--follow shows the turns: it cannot be combined with --verifier or -o json")
 		}
 		return a.untilLeft(cmd, nil, func(ctx context.Context) error { return a.followLogs(ctx, cmd, id) })
 	})

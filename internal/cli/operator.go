@@ -18,7 +18,7 @@ func (a *app) statsCommand() *cobra.Command {
 		Use: "stats", Short: "Show how many jobs there are, what today's cost, and what of budgets and quotas is left",
 		Args: atMost(0, ""),
 		Long: "Show the number of jobs of all users, the cost of today's (UTC), and how much of the daily budgets and of the quotas of kinds is used. Of the budgets of users, it shows the ten of which the most is spent, or that of --user.\n\n" +
-			"A person's token does not show this.",
+			"This requires an API key, or a server without keys.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			user := "" // without the flag, those who have spent the most
 			if cmd.Flags().Changed("user") {
@@ -133,7 +133,7 @@ func (p printer) limits(limits []job.Limit) {
 func (p printer) notificationCounts(counts []job.NotificationCount) {
 	for _, c := range counts {
 		p.printf(
-			"Notifications (%s): %d wait for another try, %d were given up. See: ringback notifications\n",
+			"Notifications (%s): %d will be retried, %d were given up. See: ringback notifications\n",
 			clean(string(c.Receiver)), c.Waiting, c.GivenUp,
 		)
 	}
@@ -155,13 +155,13 @@ func (p printer) report(r job.Examination) {
 	case r.Found > len(r.Findings):
 		p.hint("Found: " + strconv.Itoa(r.Found) + "; the first " + strconv.Itoa(len(r.Findings)) + " are shown.")
 	case r.Mended == 0:
-		p.hint("Put it right with: ringback doctor --mend")
+		p.hint("Repair it with: ringback doctor --mend")
 	}
 }
 
 func (a *app) notificationsCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "notifications", Short: "List the notifications that have not got through", Args: atMost(0, ""),
+		Use: "notifications", Short: "List the undelivered notifications", Args: atMost(0, ""),
 		Long: "List the notifications of webhooks and Slack that wait for another try, and those that were given up, oldest first.\n\n" +
 			"One is given up after three days, or when its receiver answers 410 (Gone). It is kept for RETENTION, and sent again with: ringback resend <notification>",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -173,7 +173,7 @@ func (a *app) notificationsCommand() *cobra.Command {
 
 func (p printer) notifications(list client.Notifications) {
 	if len(list.Notifications) == 0 {
-		p.printf("All notifications have got through.\n")
+		p.printf("All notifications were delivered.\n")
 		return
 	}
 	tableOf(p, []string{"NOTIFICATION", "OF", "STATUS", "WHY"}, list.Notifications, func(n job.Notification) []string {

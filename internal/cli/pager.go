@@ -194,4 +194,4 @@ func (p printer) warn(warnings []string) {
 	}
 }
 
-var errMovedOn = usagef("The change has moved on while it was shown: look at it again")
+var errMovedOn = usagef("The change was updated while it was shown: look at it again")

@@ -48,7 +48,7 @@ waits for information. Questions that allow something are answered one by one.`,
 	flags.BoolVar(&f.deny, "deny", false, "refuse what is asked; the text is the reason")
 	flags.BoolVar(&f.cancel, "cancel", false, "cancel the whole job")
 	flags.BoolVarP(&f.yes, "yes", "y", false, "with a checkpointId: do not show the question, and do not ask for confirmation")
-	flags.StringVar(&f.scope, "scope", "", "with --approve of a tool call, how `far` it goes: once, job or always")
+	flags.StringVar(&f.scope, "scope", "", "with --approve of a tool call, its `scope`: once, job or always")
 	takesOnly(c, "scope", []job.ApprovalScope{job.Once, job.ForJob, job.Always})
 	flags.StringVar(&f.values.whole, "values", "", "the `values` that are asked for: JSON, @file, or - for standard input")
 	flags.StringArrayVar(&f.values.fields, "value", nil, "one value as `name=value` (value: JSON or text); repeatable")
@@ -193,7 +193,7 @@ func (f replyFlags) reply(cmd *cobra.Command, text string) (client.Reply, error)
 		}
 	}
 	if decisions > 1 {
-		return r, usagef("Give one of --approve, --deny and --cancel")
+		return r, usagef("Use only one of --approve, --deny and --cancel")
 	}
 	if f.values.whole == "" && len(f.values.fields) == 0 {
 		return r, nil
@@ -220,7 +220,7 @@ func (a *app) asked(cmd *cobra.Command, api *client.Client, id job.CheckpointID)
 	}
 	c, err := api.Checkpoint(ctx, id)
 	if err == nil && !c.Value.Status.Waits() {
-		err = job.Errorf(job.Conflict, "The question is %s, and waits for no answer", c.Value.Status).
+		err = job.Errorf(job.Conflict, "The question is %s and does not wait for an answer", c.Value.Status).
 			WithHint("ringback inbox shows what waits.")
 	}
 	return c.Value, err
@@ -237,7 +237,7 @@ func (a *app) lastAsked(ctx context.Context, api *client.Client) (job.Checkpoint
 	}
 	if j.Value.Checkpoint == nil {
 		return job.Checkpoint{}, usagef(
-			"The last run (%s) is %s and waits for no answer: give a checkpoint id (ringback inbox shows them)", last,
+			"The last run (%s) is %s and does not wait for an answer: give a checkpoint id (ringback inbox shows them)", last,
 			j.Value.State,
 		)
 	}

@@ -224,7 +224,7 @@ func TestSayAnswersNothing(t *testing.T) {
 			f.answers["GET /api/sessions/s1/messages"] = strings.Replace(page("", 1), "{", `{"latestJob":"`+jobID+`",`, 1)
 			f.answers["GET /api/jobs/"+jobID] = record
 			got := newConsole(t, f.URL).run(t, "say", "--session", "s1", "yes")
-			got.exits(t, 0, "It answers no question. One is open: ringback reply chk_question <text>")
+			got.exits(t, 0, "It does not answer a question. One is open: ringback reply chk_question <text>")
 			must.Equal(t, `{"sessionId":"s1","content":"yes","props":{"checkpoint_message_id":0,"request_id":"`+jobID+`","may_start":false}}`, f.sent("POST /to-llm"))
 		})
 	}

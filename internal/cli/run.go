@@ -63,7 +63,7 @@ func (a *app) runCommand() *cobra.Command {
 		&f.task.requireApproval, "require-approval", false,
 		"whether a person must approve the change before it is published (default: the kind's; code-change: true)",
 	)
-	flags.IntVar(&f.task.iterations, "max-steering-iterations", 0, "how `often` it may be steered (default: the kind's, 5)")
+	flags.IntVar(&f.task.iterations, "max-steering-iterations", 0, "how `often` it may be steered, at most (default: the kind's, 5)")
 	a.withTimeout(c)
 	flags.BoolVar(&f.noWait, "no-wait", false, "print the requestId and return")
 	return c
@@ -80,7 +80,7 @@ func (a *app) run(cmd *cobra.Command, kind string, f runFlags) error {
 	}
 	if err := a.writeState(lastRuns, a.here(), []byte(created.Value.RequestID)); err != nil && !a.json() {
 		fmt.Fprintf(
-			cmd.ErrOrStderr(), "This run cannot be remembered (%v): name it where you mean it, such as ringback status %s\n",
+			cmd.ErrOrStderr(), "The id of this run cannot be saved (%v): pass it to other commands, such as ringback status %s\n",
 			err, clean(string(created.Value.RequestID)),
 		)
 	}

@@ -23,7 +23,7 @@ func (a *app) sayCommand() *cobra.Command {
 shown first. Without a terminal, --session is required.
 
 If the latest job of the chat has ended, the message starts another one. So you are asked;
-without a terminal, that takes --yes. A message answers no question: see ringback reply.`,
+without a terminal, that takes --yes. A message does not answer a question: see ringback reply.`,
 		Example: `  ringback say --session ses_03_… "Not the whole test suite, only ./api"`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if strings.TrimSpace(strings.Join(args, " ")) == "" {
@@ -34,7 +34,7 @@ without a terminal, that takes --yes. A message answers no question: see ringbac
 		RunE: func(cmd *cobra.Command, args []string) error { return a.say(cmd, args, f) },
 	}
 	c.Flags().StringVar(&f.session, "session", "", "`sessionId` of the chat, or the id of a job in it")
-	c.Flags().BoolVar(&f.wait, "wait", false, "wait until Claude has heard it, and show when")
+	c.Flags().BoolVar(&f.wait, "wait", false, "wait until Claude has read it, and show when")
 	c.Flags().BoolVarP(&f.yes, "yes", "y", false, "with --session: do not ask for confirmation")
 	return c
 }
@@ -67,7 +67,7 @@ func (a *app) say(cmd *cobra.Command, args []string, f sayFlags) error {
 		return err
 	}
 	if asked := latest.Checkpoint; asked != nil && !a.json() {
-		a.printer(cmd.OutOrStdout()).hint("It answers no question. One is open: ringback reply " + clean(asked.ID.Short()) + " <text>")
+		a.printer(cmd.OutOrStdout()).hint("It does not answer a question. One is open: ringback reply " + clean(asked.ID.Short()) + " <text>")
 	}
 	if !f.wait {
 		return show(a, cmd, sent, nil, func(p printer, s client.Sent) { p.printf("Sent as message %d.\n", s.MessageID) })

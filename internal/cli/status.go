@@ -73,7 +73,7 @@ func simulation(j job.Job) string {
 	if !j.Simulated {
 		return ""
 	}
-	return "simulated: true (what it says and submits is made up)"
+	return "simulated: true (its texts and results are made up)"
 }
 
 // doing describes the current activity: the progress that Claude reported last while it works

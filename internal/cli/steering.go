@@ -56,7 +56,7 @@ func (a *app) steerCommand() *cobra.Command {
 	t.deciding(c)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if strings.TrimSpace(prompt) == "" {
-			return usagef("steer wants --prompt: what to do in the next round")
+			return usagef("steer requires --prompt: what to do in the next round")
 		}
 		before, err := t.job(cmd, args)
 		if err != nil {
@@ -100,8 +100,8 @@ func underReview(j job.Job) bool {
 func (a *app) approveCommand() *cobra.Command {
 	var noWait bool
 	c, t := a.targeted(&cobra.Command{
-		Use: "approve [requestId]", Short: "Allow what a job asks to be allowed",
-		Long: `Allow what a job asks to be allowed.
+		Use: "approve [requestId]", Short: "Approve what a job asks for",
+		Long: `Approve what a job asks for.
 
 At a terminal, this shows the question with all that a yes would run, or the change with
 its diff and its failed checks, and asks for confirmation; what is longer than the screen is shown in the pager
@@ -183,7 +183,7 @@ func steeringRound(c job.Checkpoint) string {
 
 func (a *app) rejectCommand() *cobra.Command {
 	var reason string
-	c, t := a.targeted(&cobra.Command{Use: "reject [requestId]", Short: "Refuse what a job asks to be allowed"})
+	c, t := a.targeted(&cobra.Command{Use: "reject [requestId]", Short: "Reject what a job asks for"})
 	t.fits = decidable
 	c.RunE = a.changes(t.deciding(c).withYes(c), func(ctx context.Context, j meant) (client.Answer[job.Job], error) {
 		seen := a.seen(j.Job) // including what ringback diff has shown of it
@@ -198,7 +198,7 @@ func (a *app) rejectCommand() *cobra.Command {
 
 func (a *app) approvalsCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "approvals", Short: "List what you have allowed for more than once", Args: atMost(0, ""),
+		Use: "approvals", Short: "List your standing approvals of tool calls", Args: atMost(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			list, err := a.client().Approvals(cmd.Context(), a.user)
 			return show(a, cmd, list, err, printer.approvals)
@@ -208,18 +208,18 @@ func (a *app) approvalsCommand() *cobra.Command {
 
 func (p printer) approvals(list client.Approvals) {
 	if len(list.Approvals) == 0 {
-		p.printf("Nothing is allowed for more than once.\n")
+		p.printf("There are no standing approvals.\n")
 		return
 	}
 	tableOf(p, []string{"APPROVAL", "KIND", "RULE", "JOB", "SINCE"}, list.Approvals, func(s job.Approval) []string {
 		return []string{job.ShortApproval(s.ID), s.Kind, s.Rule, s.RequestID.Short(), p.time(s.CreatedAt, time.DateTime)}
 	})
-	p.hint("Take one back with: ringback revoke " + job.ShortApproval(list.Approvals[0].ID))
+	p.hint("Revoke one with: ringback revoke " + job.ShortApproval(list.Approvals[0].ID))
 }
 
 func (a *app) revokeCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "revoke <approval>", Short: "Take back what you have allowed for more than once",
+		Use: "revoke <approval>", Short: "Revoke a standing approval",
 		Args: one("one approval (ringback approvals lists them)"), ValidArgsFunction: a.offers(a.approvals),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := a.findApproval(cmd.Context(), args[0])

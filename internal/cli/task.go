@@ -83,7 +83,7 @@ func (f taskFlags) task(cmd *cobra.Command) (task, error) {
 	}
 	switch {
 	case t.Prompt == "":
-		return t, usagef("What is to be changed? Say it with --prompt, or as prompt: in the file")
+		return t, usagef("What should be changed? Describe it with --prompt, or as prompt: in the file")
 	case len(t.Repos) == 0:
 		return t, usagef("Where? Name a repository with --repo, or as repos: in the file")
 	}

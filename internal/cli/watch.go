@@ -64,7 +64,7 @@ func (f watchFlags) watch(t *target, cmd *cobra.Command, args []string) (w clien
 	if f.since != "" {
 		since, err := job.ParseSeq(f.since)
 		if err != nil {
-			return w, usagef("--since wants the id of an event, as -o json shows it, or 0 for all that are kept, not %s", Quoted(f.since))
+			return w, usagef("--since must be the id of an event, as -o json shows it, or 0 for all that are kept, not %s", Quoted(f.since))
 		}
 		w.Since = &since
 	}
@@ -144,7 +144,7 @@ func (a *app) showEvent(b *progress, e client.Event, single bool) error {
 		return writeLine(p, e.JSON)
 	case e.Name == client.Resync:
 		b.note(
-			"Some events are missing here: they are no longer kept, or the store has lost them. ringback list and status tell how things are.",
+			"Some events are missing here: they are no longer kept, or the store has lost them. ringback list and status show the current state.",
 		)
 		return nil
 	case single && p.columns > 0 && e.Type() == job.EventActivity:

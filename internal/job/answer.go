@@ -27,7 +27,7 @@ type NewBulk struct {
 	// RequestIDs are the ids of the jobs, at most 200.
 	RequestIDs []ID `json:"requestIds"`
 	// CheckpointIDs are, for the action answer, the questions that the caller was shown, in the order
-	// of RequestIDs. A job that asks another question by now is not answered.
+	// of RequestIDs. A job that asks another question in the meantime is not answered.
 	CheckpointIDs []CheckpointID `json:"checkpointIds,omitempty"`
 	// Text is, for the action answer, the answer to each of the questions.
 	Text string `json:"text,omitempty"`

@@ -68,13 +68,13 @@ func (c Covers) EarlierWords() string {
 	case 0:
 		return "There is no example: this job has made no other such call before."
 	case 1:
-		return "Of the calls that this job has made before, it would have let through one:"
+		return "Of the calls that this job has made before, it would have allowed one:"
 	}
 	such := ", such as:"
 	if len(c.Examples) == c.Earlier {
 		such = ":"
 	}
-	return "Of the calls that this job has made before, it would have let through " + strconv.Itoa(c.Earlier) + such
+	return "Of the calls that this job has made before, it would have allowed " + strconv.Itoa(c.Earlier) + such
 }
 
 // OmittedWords describes how much of the input is left out. It is empty if nothing is.

@@ -205,7 +205,7 @@ func ParseAuditHead(text string) (*AuditHead, error) {
 	count, digest, _ := strings.Cut(text, " ")
 	n, err := strconv.Atoi(count)
 	if err != nil || (n == 0) != (digest == "") {
-		return nil, errors.New("the head of an audit log is a count and a digest, such as: 2 9f86d0…")
+		return nil, errors.New("expected the head of an audit log, a count and a digest, such as: 2 9f86d0…")
 	}
 	return &AuditHead{Count: n, Digest: digest}, nil
 }
@@ -242,7 +242,7 @@ func VerifyAudit(of Job, entries [][]byte, head *AuditHead, known string) AuditV
 		v.compareHead()
 	}
 	if known != "" && !slices.ContainsFunc(v.links, func(l auditLink) bool { return l.digest == known }) {
-		v.fault("known digest", "no entry has it: what it was noted for is not in the log as it was")
+		v.fault("known digest", "no entry has it: the entries that it was recorded for are missing or changed")
 	}
 	return v.AuditVerification
 }

@@ -44,7 +44,7 @@ const (
 	Open                CheckpointStatus = "open"
 	Interpreting        CheckpointStatus = "reading"   // a reply arrived, and Claude interprets it
 	Answered            CheckpointStatus = "answered"  // a person replied
-	Superseded          CheckpointStatus = "clarified" // the reply was not clear: the checkpoint Next asks again
+	Superseded          CheckpointStatus = "clarified" // the reply was not clear: the checkpoint in `next` asks again
 	CheckpointExpired   CheckpointStatus = "expired"   // no reply in time
 	CheckpointCancelled CheckpointStatus = "cancelled" // the job ended before a reply, or moves to another version of its kind
 )

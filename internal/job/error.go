@@ -206,7 +206,7 @@ func (e *Error) Unwrap() error { return e.Cause }
 // Contended returns the error for a job that so many requests change at once that a command was
 // never applied.
 func Contended() *Error {
-	return Errorf(Unavailable, "The job is changed by many at once").
+	return Errorf(Unavailable, "Too many concurrent changes to the job").
 		WithHint("This change was not made. Send the same request again in a few seconds.")
 }
 

@@ -102,9 +102,9 @@ func (s *Seq) UnmarshalText(text []byte) error {
 type TextEvent struct {
 	// Name is "<prefix>:text".
 	Name      string    `json:"event"`
-	RequestID ID        `json:"requestId"`
-	UserID    string    `json:"userId"`
-	Time      time.Time `json:"time"`
+	RequestID ID        `json:"requestId"` // The job whose Claude writes.
+	UserID    string    `json:"userId"`    // The owner of the job.
+	Time      time.Time `json:"time"`      // The time at which it was sent.
 	Data      TextPiece `json:"data"`
 }
 

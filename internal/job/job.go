@@ -117,7 +117,7 @@ type Job struct {
 
 // Options are the caller's settings for one job.
 type Options struct {
-	// Simulate requests a stand-in for Claude, see Simulation.
+	// Simulate requests a stand-in for Claude; default: none.
 	Simulate Simulation `json:"simulate,omitempty"`
 	// Priority decides which job goes first when workers are scarce; empty for the kind's own.
 	Priority Priority `json:"priority,omitempty"`

@@ -55,8 +55,8 @@ type Utterance struct {
 
 // MessageBody is a message without the fields that the store adds.
 type MessageBody struct {
-	SessionID string `json:"sessionId"`
-	UserID    string `json:"userId"`
+	SessionID string `json:"sessionId"` // The chat that the message belongs to.
+	UserID    string `json:"userId"`    // The user of the chat.
 	// Sender is user or assistant. Role is the same in the AI SDK's terms.
 	Sender Sender `json:"sender"`
 	Role   Sender `json:"role"`
@@ -76,7 +76,7 @@ type MessageBody struct {
 	RequestID ID `json:"requestId,omitempty"`
 	// CheckpointID is set if the message asks a checkpoint's question.
 	CheckpointID CheckpointID `json:"checkpointId,omitempty"`
-	// Props is a JSON object with additional data, see Props and ReplyProps.
+	// Props is a JSON object with additional data, such as the props of a question.
 	Props json.RawMessage `json:"props,omitempty" jsonschema:"type=object"`
 	// Hearing is set if the message is for Claude.
 	Hearing *Hearing `json:"hearing,omitempty"`
@@ -234,11 +234,11 @@ type Hearing struct {
 func (h Hearing) Words() string {
 	switch {
 	case h.Status == Waiting:
-		return "waiting until Claude hears it"
+		return "waiting for Claude to read it"
 	case h.BeforeToolCall <= 1:
-		return fmt.Sprintf("heard as turn %d began", h.Turn)
+		return fmt.Sprintf("read as turn %d began", h.Turn)
 	}
-	return fmt.Sprintf("heard in turn %d, before its tool call %d", h.Turn, h.BeforeToolCall)
+	return fmt.Sprintf("read in turn %d, before its tool call %d", h.Turn, h.BeforeToolCall)
 }
 
 // HearingStatus is the status of a message to Claude: waiting or heard.

@@ -63,7 +63,7 @@ type NotificationCount struct {
 
 // NoNotification returns the error for a notification that was delivered or never existed.
 func NoNotification(id NotificationID) error {
-	return Errorf(NotFound, "There is no notification %s that waits or was given up", id)
+	return Errorf(NotFound, "There is no undelivered notification %s", id)
 }
 
 // HostOf returns the host of a URL; the rest may contain secrets.

@@ -37,10 +37,10 @@ type Phase string
 // call of Claude's waits.
 const (
 	NoPhase Phase = ""
-	// Queued is waiting for a worker. If Job.PhaseUntil is set, the job does not start before then.
+	// Queued is waiting for a worker. If `phaseUntil` is set, the job does not start before then.
 	Queued Phase = "queued"
 	// WaitingForLimit is waiting for another job of the same user to end its turn. If
-	// Job.PhaseUntil is set, it is waiting for the end of a rate limit of Claude's or of a daily
+	// `phaseUntil` is set, it is waiting for the end of a rate limit of Claude's or of a daily
 	// budget.
 	WaitingForLimit Phase = "waiting_for_limit"
 	// WaitingForExit is waiting until the process of the previous turn has exited.
@@ -77,13 +77,13 @@ var Phases = [...]PhaseRow{
 	{
 		WaitingForLimit,
 		[]State{Pending},
-		"waits because its user has as many turns running as one user may have; with `phaseUntil`, because Claude is at a limit or a budget of the day is used up, as `lastFailure` says",
+		"waits because its user has reached the limit of running turns; with `phaseUntil`, because Claude is at a limit or a daily budget is used up, see `lastFailure`",
 		"waiting for another job of the user",
 	},
 	{
 		WaitingForExit,
 		[]State{Pending},
-		"waits until the process of the turn before is gone",
+		"waits until the process of the previous turn has exited",
 		"waiting for the previous process to exit",
 	},
 	{Preparing, []State{Running}, "gets its workspace: repositories are cloned, or a change is restored", "preparing the workspace"},

@@ -25,10 +25,10 @@ func (t Transition) Within() bool { return t.From == t.To }
 var Transitions = [...]Transition{
 	{"", "", Pending, []Phase{Queued, WaitingForExit}, EventPending, "created"},
 	{Pending, "", Running, []Phase{Preparing, AtWork}, EventRunning, "a worker takes it"},
-	{Pending, "", Received, []Phase{NoPhase}, EventReceived, "the turn before delivers late"},
+	{Pending, "", Received, []Phase{NoPhase}, EventReceived, "the previous turn delivers late"},
 	{Pending, "", Cancelled, []Phase{NoPhase}, EventCancelled, "cancelled"},
 	{Pending, "", Expired, []Phase{NoPhase}, EventError, "no worker in time"},
-	{Pending, "", Failed, []Phase{NoPhase}, EventError, "the turn before gives up late"},
+	{Pending, "", Failed, []Phase{NoPhase}, EventError, "the previous turn gives up late"},
 
 	{Running, "", Pending, []Phase{Queued, WaitingForExit}, EventPending, "another attempt, or a queued steer"},
 	{Running, "", Pending, []Phase{WaitingForLimit}, EventPending, "Claude is at a limit, or a budget of the day is used up"},
@@ -55,12 +55,12 @@ var Transitions = [...]Transition{
 	{Expired, "", Pending, []Phase{Queued, WaitingForExit}, EventPending, "retried"},
 	{Failed, "", Pending, []Phase{Queued, WaitingForExit}, EventPending, "retried"},
 
-	{Pending, Queued, Pending, []Phase{WaitingForLimit}, EventPending, "its user has enough turns running"},
+	{Pending, Queued, Pending, []Phase{WaitingForLimit}, EventPending, "its user has reached the limit of running turns"},
 	{Pending, WaitingForLimit, Pending, []Phase{Queued}, EventPending, "a turn of its user has ended, or the limit, or the day"},
 	{Pending, WaitingForExit, Pending, []Phase{Queued}, EventPending, "the process is gone"},
 
 	{Running, Preparing, Running, []Phase{AtWork}, EventRunning, "Claude begins"},
-	{Running, Preparing, Running, []Phase{Publishing}, EventRunning, "an approved change is there"},
+	{Running, Preparing, Running, []Phase{Publishing}, EventRunning, "there is an approved change"},
 	{Running, Preparing, Running, []Phase{Capturing}, EventRunning, "Claude has ended, its beginning could not be stored"},
 	{Running, AtWork, Running, []Phase{Capturing}, EventRunning, "Claude has submitted a change"},
 	{Running, Capturing, Running, []Phase{Verifying}, EventRunning, "the change is read"},

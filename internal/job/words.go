@@ -155,7 +155,7 @@ func WaitingWords(phase Phase, until time.Time, last *Failure) string {
 	case phase == WaitingForLimit && last != nil && last.ErrorCode == CodeSignedOut:
 		return "Claude is not signed in"
 	case phase == WaitingForLimit && last != nil && last.ErrorCode == CodeBudgetExceeded:
-		return "waiting until the day turns: a budget is used up"
+		return "waiting until 00:00 UTC: a daily budget is used up"
 	case phase == WaitingForLimit:
 		return "waiting for the end of a limit"
 	}

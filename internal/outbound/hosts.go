@@ -201,7 +201,7 @@ func canonical(host string) (name string, isHost bool) {
 }
 
 // ErrForbidden is returned for an address that must not be called.
-var ErrForbidden = errors.New("this address may not be called")
+var ErrForbidden = errors.New("calls to this address are not allowed")
 
 // Control restricts a net.Dialer to public addresses. As its ControlContext, it is called
 // for each address after the name was resolved. The error is an ErrForbidden.

@@ -47,14 +47,14 @@ func (p Policy) Fault(address string, logins bool) string {
 	case SSH:
 		if !p.Open && !logins {
 			return fmt.Sprintf(
-				"ssh needs a login of the server's, and the kind does not say that it may be used; name %s in its workspace: credentials:, or use https",
+				"ssh uses the server's credentials, which the kind does not allow; add %s to credentials: of its workspace, or use https",
 				r.Host,
 			)
 		}
 	case HTTPS:
 	}
 	if !p.Private && isPrivate(r.Host) {
-		return r.Host + " is no public address; REPOSITORY_PRIVATE=true allows such"
+		return r.Host + " is not a public address; REPOSITORY_PRIVATE=true allows it"
 	}
 	return ""
 }
@@ -85,7 +85,7 @@ func (p Policy) placeFault(where string) string {
 	case slices.ContainsFunc(p.Paths, func(dir string) bool { return inside(where, resolved(dir)) }):
 		return ""
 	}
-	return "paths of the server may not be named here; REPOSITORY_PATHS says in which directories they may"
+	return "paths on the server are not allowed here; REPOSITORY_PATHS sets the directories in which they are"
 }
 
 // Missing returns why there is no repository at an address that Fault allows, as far as that can be seen
@@ -104,7 +104,7 @@ func (p Policy) Missing(address string) string {
 	info, missing := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Sprintf("the server may not read %q; let its user do so", path)
+		return fmt.Sprintf("the server cannot read %q; give its user access", path)
 	case missing != nil:
 		return fmt.Sprintf("%q does not exist%s", path, expected)
 	case !info.IsDir():

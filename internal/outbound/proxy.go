@@ -313,7 +313,7 @@ func (p *Proxy) refuse(w http.ResponseWriter, host string, err error) {
 	case errors.Is(err, ErrForbidden):
 		http.Error(
 			w,
-			host+" leads to an address that is not public, or to this machine: only a list that names the address itself leads there.",
+			host+" resolves to an address that is not public, or to this machine: that requires a list that names the address itself.",
 			http.StatusForbidden,
 		)
 	default:

@@ -53,7 +53,7 @@ func CheckSetup(ctx context.Context, c config.Config, kinds *kind.Registry) []Fi
 		if needs := k.NeedsCallbacks(); needs != "" && !c.UseCallback {
 			found = append(
 				found,
-				note("USE_CALLBACK_CLAUDE=false: jobs of the kind %s are refused, for it works by callbacks (%s)", k.Name, needs),
+				note("USE_CALLBACK_CLAUDE=false: jobs of the kind %s are refused, because it works by callbacks (%s)", k.Name, needs),
 			)
 		}
 	}
@@ -64,7 +64,7 @@ func CheckSetup(ctx context.Context, c config.Config, kinds *kind.Registry) []Fi
 		found = append(found, problem("%v", err))
 	}
 	if os.Geteuid() == 0 {
-		found = append(found, note("this is root: run the server as a user of its own (docs/how-to/deploy.md)"))
+		found = append(found, note("this is root: run the server as a separate user (docs/how-to/deploy.md)"))
 	}
 	return slices.Concat(found, checkCallbacks(c, kinds), checkListeners(ctx, c), checkKeys(c),
 		checkSandbox(confined, err, kinds), checkRules(confined.InForce(), kinds), checkQuestions(kinds), checkCLI(ctx, c),
@@ -125,7 +125,7 @@ func checkQuestions(kinds *kind.Registry) (found []Finding) {
 		for _, a := range k.Policy.Actions {
 			if names := a.LeftOut(); len(names) > 0 {
 				found = append(found, note(
-					"%s:%d: actions: %s: the question does not name %s: people who say yes in words are asked again, with the whole input. Put {{input.%s}} into it",
+					"%s:%d: actions: %s: the question does not contain %s: people who answer yes in words are asked again, with the whole input. Add {{input.%s}} to it",
 					k.File, a.Line("question"), a.Name, strings.Join(names, ", "), names[0],
 				))
 			}
@@ -139,7 +139,7 @@ func checkRules(confined bool, kinds *kind.Registry) (found []Finding) {
 	for _, k := range kinds.All() {
 		rules := k.Policy.ToolRules()
 		if unknown := rules.Unknown(); len(unknown) > 0 {
-			found = append(found, note("the kind %s: the CLI has no tool of these names, as far as is known: %s", k.Name, strings.Join(unknown, ", ")))
+			found = append(found, note("the kind %s: the CLI probably has no tools of these names: %s", k.Name, strings.Join(unknown, ", ")))
 		}
 		if fault := rules.Fault(); fault != "" { // those of tools: are a problem of the file
 			found = append(found, note("the kind %s: allowed_tools: %s", k.Name, fault))
@@ -217,7 +217,7 @@ func checkSignIn(ctx context.Context, c config.Config, confined bool) []Finding 
 		return []Finding{problem("Claude is not signed in: set ANTHROPIC_API_KEY, or ANTHROPIC_AUTH_TOKEN of a gateway, for the server; "+
 			"or run %s as the server's user and sign in with /login", cli.Bin)}
 	}
-	const reach = "what runs for a job can read that credential and use it as far as it reaches, and requests to the model are not metered one by one"
+	const reach = "programs of a job can read that credential and use it, and requests to the model are not metered individually"
 	api, served := claude.APIOf(c.Environ)
 	switch {
 	case !served:

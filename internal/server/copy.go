@@ -40,7 +40,7 @@ func (n *node) settle(ctx context.Context) error {
 	switch err := n.db.embedded.Settle(ctx); {
 	case err == nil:
 	case n.isCopy || !isFull(err): // on a full disk, the earlier mark is still valid
-		return fmt.Errorf("DATA_DIR: the place of the store could not be marked: %w", err)
+		return fmt.Errorf("DATA_DIR: the location of the store could not be recorded: %w", err)
 	}
 	return nil
 }
@@ -58,7 +58,7 @@ func (n *node) staySettled(ctx context.Context) {
 			return
 		case <-ticker.C:
 			if err := n.db.embedded.Settle(ctx); err != nil && ctx.Err() == nil {
-				n.log.Debug("could not mark the place of the store", "error", err)
+				n.log.Debug("could not record the location of the store", "error", err)
 			}
 		}
 	}

@@ -36,12 +36,12 @@ func openDataDir(o Options, log *slog.Logger) error {
 	dir := o.Config.DataDir
 	if o.Role != API {
 		if err := runner.FreeOutput(dir); err != nil {
-			log.Warn("could not free what jobs have printed beyond their limit", "error", err)
+			log.Warn("could not trim the output of jobs", "error", err)
 		}
 	}
 	err := checkDataDir(dir)
 	if isFull(err) && isInUse(dir) {
-		log.Error("the disk is full", "error", err)
+		log.Error("disk full", "error", err)
 		return nil
 	}
 	return err

@@ -63,7 +63,7 @@ func (f *fitness) clockOffset() time.Duration {
 // reported it.
 func whyUnusable(err error) (problem string, answered bool) {
 	if said := redis.Error(nil); errors.As(err, &said) {
-		return "the store cannot be used now: " + said.Error(), true
+		return "the store cannot be used: " + said.Error(), true
 	}
 	return "the store is not reachable", false
 }
@@ -133,17 +133,17 @@ func (n *node) judgeStoreAgain(ctx context.Context) {
 	}
 	for _, text := range found.Faults {
 		if !slices.Contains(before.Faults, text) {
-			n.log.Error("the store would keep this server from starting", "fault", n.db.subject+" "+text)
+			n.log.Error("store unfit: a restart of this server would fail", "fault", n.db.subject+" "+text)
 		}
 	}
 	for _, text := range found.Warnings {
 		if !slices.Contains(before.Warnings, text) {
-			n.log.Warn("the store is not as it should be", "warning", n.db.subject+" "+text)
+			n.log.Warn("store problem", "warning", n.db.subject+" "+text)
 		}
 	}
 	for _, text := range slices.Concat(before.Faults, before.Warnings) {
 		if !slices.Contains(slices.Concat(found.Faults, found.Warnings), text) {
-			n.log.Info("no longer true of the store", "was", n.db.subject+" "+text)
+			n.log.Info("store problem resolved", "was", n.db.subject+" "+text)
 		}
 	}
 }

@@ -29,12 +29,12 @@ func (n *node) watchKeys(ctx context.Context) {
 	}
 	n.keys.Watch(ctx, lookAtKeys, func() {
 		if fault := n.keys.Fault(); fault != nil {
-			n.log.Error("the keys of back ends could not be read again: those read before stay in force", "error", fault)
+			n.log.Error("API keys not reloaded: the previous keys stay in force", "error", fault)
 			return
 		}
-		n.log.Info("the keys of back ends were read again", "file", n.opts.Config.APIKeysFile, "keys", n.keys.Len())
+		n.log.Info("API keys reloaded", "file", n.opts.Config.APIKeysFile, "keys", n.keys.Len())
 		if n.keys.Len() == 0 {
-			n.log.Warn("no back end is let in, for no key is left", "file", n.opts.Config.APIKeysFile)
+			n.log.Warn("no API key is left: all back ends are refused", "file", n.opts.Config.APIKeysFile)
 		}
 		n.hub.CheckCredentials()
 	})
@@ -47,7 +47,7 @@ func (n *node) keyWarnings() []string {
 		return nil
 	}
 	return []string{
-		"API_KEYS_FILE cannot be read as it is now: the keys read before stay in force. The log says what is wrong with it.",
+		"API_KEYS_FILE cannot be read: the previous keys stay in force. The log has the reason.",
 	}
 }
 

@@ -22,7 +22,7 @@ func (n *node) limitWarnings(ctx context.Context) []string {
 		}
 		warnings = append(
 			warnings,
-			"No job is started, for Claude is "+why+". "+l.Error+" At "+l.Until.Format(time.RFC3339)+" one job tries again.",
+			"No job is started, because Claude is "+why+". "+l.Error+" At "+l.Until.Format(time.RFC3339)+" one job tries again.",
 		)
 	}
 	return warnings

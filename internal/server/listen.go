@@ -68,7 +68,7 @@ func cannotListen(variable, addr string, err error) error {
 			variable, addr, variable, net.JoinHostPort(host, "3001"))
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		return fmt.Errorf(
-			"%s %s: this machine has no such address. Set %s to one of its own, such as 127.0.0.1:3001", variable, addr, variable)
+			"%s %s: this machine has no such address. Set %s to an address of this machine, such as 127.0.0.1:3001", variable, addr, variable)
 	}
 	return fmt.Errorf("%s %s: %w", variable, addr, err)
 }

@@ -51,6 +51,6 @@ func (n *node) quit() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if err := n.store.Quit(ctx, n.name()); err != nil {
-		n.log.Warn("the other servers could not be told of the stop", "error", err)
+		n.log.Warn("could not notify other servers of the stop", "error", err)
 	}
 }

@@ -45,12 +45,12 @@ func findSandbox(ctx context.Context, c config.Config) (sandbox, error) {
 	}
 	reason := err.Error()
 	if os.Geteuid() == 0 {
-		reason += "; the server runs as root, and so does whatever Claude runs"
+		reason += "; the server runs as root, and so do all programs that Claude runs"
 	}
 	return sandbox{
 		description: "none: " + reason,
-		warning: "What runs for jobs is not confined: " + reason +
-			". SANDBOX=require refuses to start like this, SANDBOX=off says that it is meant.",
+		warning: "Programs of jobs are not confined: " + reason +
+			". SANDBOX=require refuses to start without a sandbox, SANDBOX=off accepts it.",
 	}, nil
 }
 
@@ -106,7 +106,7 @@ func checkSandbox(s sandbox, err error, kinds *kind.Registry) []Finding {
 				found = append(
 					found,
 					note(
-						"the kind %s allows %s, but in the sandbox its turns reach no host: name those that it needs under network, or write network: full",
+						"the kind %s allows %s, but in the sandbox its turns reach no host: list those that it needs under network, or set network: full",
 						k.Name, tool,
 					),
 				)
@@ -117,11 +117,11 @@ func checkSandbox(s sandbox, err error, kinds *kind.Registry) []Finding {
 	found := []Finding{note("sandbox: %s", s.description)}
 	for _, k := range kinds.All() {
 		if k.Policy.LimitsProcesses() {
-			found = append(found, note("the kind %s limits processes, which without a sandbox changes nothing", k.Name))
+			found = append(found, note("the kind %s limits processes, which has no effect without a sandbox", k.Name))
 		}
 		if k.Policy.LimitsNetwork() {
 			found = append(
-				found, note("the kind %s says which hosts are reached (network), which without a sandbox changes nothing", k.Name),
+				found, note("the kind %s limits the hosts that it reaches (network), which has no effect without a sandbox", k.Name),
 			)
 		}
 	}

@@ -124,7 +124,7 @@ func Serve(ctx context.Context, o Options, log *slog.Logger) error {
 	}
 	kinds, problems := kind.Load(KindSources(o.Config)...)
 	if err := schema.Join(problems); err != nil {
-		return fmt.Errorf("the kinds have problems (ringback check tells more):\n%w", err)
+		return fmt.Errorf("the kinds have problems (ringback check shows more):\n%w", err)
 	}
 	keys, err := openKeys(o)
 	if err != nil {
@@ -415,7 +415,7 @@ func (n *node) newActions(trusted *notify.Webhook) error {
 		return err
 	}
 	if left := process.EndOrphans(); left > 0 {
-		n.log.Warn("ended what a server that died had left running", "processes", left)
+		n.log.Warn("killed leftover processes of a server that died", "processes", left)
 	}
 	n.actions = action.New(
 		n.store, n.jobs,

@@ -28,11 +28,11 @@ func (n *node) stateChanged(change lifecycle.StateChange) {
 // concluded logs and counts what came of an action, or of something else that a person has allowed.
 func (n *node) concluded(c lifecycle.Conclusion) {
 	n.metrics.Action(c.Operation, c.Status)
-	level, message := slog.LevelInfo, "an action ended"
+	level, message := slog.LevelInfo, "action ended"
 	if c.Status != job.OutcomeSucceeded {
-		level, message = slog.LevelWarn, "an action did not succeed"
+		level, message = slog.LevelWarn, "action did not succeed"
 		if c.CheckpointID != "" {
-			message = "what a person has allowed did not succeed"
+			message = "approved operation did not succeed"
 		}
 	}
 	fields := []any{
@@ -53,17 +53,17 @@ func logLine(m lifecycle.StateChange) (slog.Level, string, []any) {
 	}
 	switch {
 	case m.Again() && m.Code.IsRateLimit():
-		return slog.LevelInfo, "Claude is at a limit, and the job waits for its end", fields
+		return slog.LevelInfo, "job waiting: Claude is rate-limited", fields
 	case m.Again():
-		return slog.LevelWarn, "a turn failed, and the job is tried again", append(
+		return slog.LevelWarn, "turn failed, retrying job", append(
 			fields, "attempt", strconv.Itoa(m.Attempt+1)+" of "+strconv.Itoa(m.MaxAttempts),
 		)
 	case m.To == job.Failed:
-		return slog.LevelWarn, "a job failed", fields
+		return slog.LevelWarn, "job failed", fields
 	case m.To == job.Expired:
-		return slog.LevelWarn, "a job expired", fields
+		return slog.LevelWarn, "job expired", fields
 	case m.From == "":
-		return slog.LevelInfo, "a job was created", fields
+		return slog.LevelInfo, "job created", fields
 	}
-	return slog.LevelInfo, "a job is " + string(m.To), fields
+	return slog.LevelInfo, "job " + string(m.To), fields
 }

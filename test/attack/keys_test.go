@@ -173,7 +173,7 @@ func TestABrokenFileOfKeysTakesNothingAway(t *testing.T) {
 		{"an unclosed date", shop.Line() + " expires=2027-"},
 		{"a directory", ""},
 	} {
-		said := func() int { return strings.Count(s.Log.String(), "those read before stay in force") }
+		said := func() int { return strings.Count(s.Log.String(), "the previous keys stay in force") }
 		before := said()
 		switch c.name {
 		case "no file":

@@ -206,7 +206,7 @@ func TestAnotherRoundIsOfTheOneThatWasShown(t *testing.T) {
 	b.sees("round 2")
 	b.holds("#prompt", "whisper")
 	b.press("Start another round")
-	b.sees("You wrote this about an earlier round: nothing was asked for.")
+	b.sees("You wrote this about an earlier round, so it was not sent.")
 	b.holds("#prompt", "whisper")
 	b.press("Start another round")
 	b.sees("whisper", "round 3")

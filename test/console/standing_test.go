@@ -18,13 +18,13 @@ func TestAStandingYesSaysWhatItLetsThrough(t *testing.T) {
 	id, question := askAgain(t, s)
 	const covered = "every shell command whose parts all match cp * (* is any text)"
 	b := open(t, s, "/inbox/"+question)
-	b.sees("once: this call, and no other", "until this job ends", "for all jobs of kind release for u8", covered, "it would have let through 3:",
+	b.sees("once: this call, and no other", "until this job ends", "for all jobs of kind release for u8", covered, "it would have allowed 3:",
 		`Bash {"command":"cp build main"}`, `# Nothing is copied.</code></li><h2>Approved</h2> a`, "bytes more: see the audit log", `Bash {"command":"cp build docs"}`)
 	b.mustNot(`[...document.querySelectorAll(".covers li :not(code, a)")].length > 0 || document.querySelectorAll("main h2").length !== 1`,
 		"an example has become part of the page")
 	for _, screen := range []string{onTerminal(t, s, 71, "status", id), onTerminal(t, s, 200, "status", id)} {
 		words := strings.Join(strings.Fields(screen), " ")
-		for _, want := range []string{covered, "it would have let through 3:", `│ Bash {"command":"cp build main"}`, "--scope job", "--scope always"} {
+		for _, want := range []string{covered, "it would have allowed 3:", `│ Bash {"command":"cp build main"}`, "--scope job", "--scope always"} {
 			must.Contain(t, words, want, "the terminal", screen)
 		}
 		shownAsJSON(t, screen, statusRows...)

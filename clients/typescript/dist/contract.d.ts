@@ -37,20 +37,25 @@ export interface components {
     schemas: {
         /** @description An action of a kind as callers see it. */
         Action: {
+            /** @description When a person is asked first: always, never, or "when: " and an expression over the input. */
             confirm: string;
+            /** @description What the action does, in one sentence. */
             description: string;
+            /** @description The JSON Schema of the action's input. */
             inputSchema: Record<string, unknown>;
+            /** @description The action's name, unique within its kind. */
             name: string;
+            /** @description The action's name as shown to people. */
             title: string;
         };
         /** @description The event data of an outcome. */
         ActionData: {
-            /** @description The name of the action, or finalize for the publication of a change. Tool is the name of the tool of a tool call. One of them is set. */
+            /** @description The name of the action, or finalize for the publication of a change. `tool` is the name of the tool of a tool call. One of them is set. */
             action?: string;
-            /** @description The question at which a person has allowed it; absent if no one was asked. RunID is the run of the action; absent if the server started none. */
+            /** @description The question at which a person has allowed it; absent if no one was asked. `runId` is the run of the action; absent if the server started none. */
             checkpointId?: string;
             message?: string;
-            /** @description The status of the outcome, and Message what there is to add. */
+            /** @description The status of the outcome, and `message` what there is to add. */
             outcome: components["schemas"]["OutcomeStatus"];
             /** @description As in job.Outcome. */
             reported?: boolean;
@@ -64,11 +69,11 @@ export interface components {
             event: string;
             /** @description `id` orders the events of one user. It always has 16 digits, and each is greater than the one before. Pass it as "since" to resume. */
             id: string;
-            /** @description The version of the job's kind, see Job; empty without a job. */
+            /** @description The version of the job's kind: hex SHA-256. Absent without a job. */
             kindVersion?: string;
             /** @description The job that the event is about. */
             requestId: string;
-            /** @description True if the job is simulated, see Job. */
+            /** @description True if a simulated Claude runs the job, so that its content is made up. */
             simulated?: boolean;
             /**
              * Format: date-time
@@ -94,11 +99,11 @@ export interface components {
             event: string;
             /** @description `id` orders the events of one user. It always has 16 digits, and each is greater than the one before. Pass it as "since" to resume. */
             id: string;
-            /** @description The version of the job's kind, see Job; empty without a job. */
+            /** @description The version of the job's kind: hex SHA-256. Absent without a job. */
             kindVersion?: string;
             /** @description The job that the event is about. */
             requestId: string;
-            /** @description True if the job is simulated, see Job. */
+            /** @description True if a simulated Claude runs the job, so that its content is made up. */
             simulated?: boolean;
             /**
              * Format: date-time
@@ -123,7 +128,7 @@ export interface components {
             key?: string;
             /** @description The person; empty for a back end that named none. */
             userId?: string;
-            /** @description The channel: one of the Via constants. */
+            /** @description The channel: one of the `via` constants. */
             via: string;
         };
         /** @description Contains the reply for Claude. parkedCheckpoint makes Claude stop. */
@@ -135,24 +140,32 @@ export interface components {
             /** @description `messagesId` shows, in the next request to the model, that Claude has received them. */
             messagesId?: string;
             reply: components["schemas"]["Reply"];
+            /** @description Always "answered". */
             status: string;
         };
         /** @description A standing approval of tool calls. It is valid until it is revoked. */
         Approval: {
             /** @description `covers` describes in plain words which calls the rule allows. */
             covers?: components["schemas"]["Segment"][];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description The time at which it was given.
+             */
             createdAt: string;
+            /** @description The approval's id, with which it is revoked. */
             id: string;
-            /** @description The kind of the jobs that it applies to. RequestID is set if it applies to one job only. */
+            /** @description The kind of the jobs that it applies to. */
             kind: string;
+            /** @description The only job that it applies to; absent if it applies to all jobs of the kind. */
             requestId?: string;
             /** @description The rule that it permits, as shown to the person: a rule of the kind, or a tool's name, a colon and one call. */
             rule: string;
+            /** @description The user who gave the approval, and whose jobs it applies to. */
             userId: string;
         };
         /** @description A list of a user's standing approvals. */
         ApprovalList: {
+            /** @description The user's standing approvals. */
             approvals: components["schemas"]["Approval"][];
         };
         /**
@@ -164,10 +177,11 @@ export interface components {
         ApprovalScope: "once" | "job" | "always";
         /** @description One line of a job's audit log, which is append-only. */
         AuditEntry: {
-            /** @description The name of an action, and Tool the name of a tool of the CLI. One of them is set. */
+            /** @description The name of an action; absent for a tool call. */
             action?: string;
             /** @description The actor that decided; nil if none did. */
             by?: components["schemas"]["Actor"];
+            /** @description The question that the entry is about; absent if no person was asked. */
             checkpointId?: string;
             /** @description The reason for a refusal, or for an outcome other than success. */
             detail?: string;
@@ -177,12 +191,13 @@ export interface components {
             event: string;
             /** @description `files` counts the files of the change, and those that the deciding person had marked as viewed; nil if the entry is not about a change. */
             files?: components["schemas"]["FilesViewed"];
-            /** @description The input of the action or tool, and InputDigest the hex SHA-256 of its canonical JSON (RFC 8785). */
+            /** @description The input of the action or tool. */
             input?: Record<string, unknown>;
+            /** @description The hex SHA-256 of the input's canonical JSON (RFC 8785). */
             inputDigest?: string;
-            /** @description The version of the kind at that time, see Job. */
+            /** @description The version of the kind at that time: hex SHA-256. */
             kindVersion?: string;
-            /** @description `origin` binds the log to its job, see AuditOrigin. Only the first entry has one. */
+            /** @description Binds the log to its job. Only the first entry has one. */
             origin?: string;
             /** @description The outcome of what was allowed or run: success, error, timed_out or unknown. */
             outcome?: string;
@@ -190,6 +205,7 @@ export interface components {
             previewDigest?: string;
             /** @description The digest of the previous entry as stored: hex SHA-256. It is empty for the first entry. */
             previous?: string;
+            /** @description The job that the log belongs to. */
             requestId: string;
             /** @description The rule that a standing approval of the tool call would allow; empty for an action. */
             rule?: string;
@@ -197,11 +213,16 @@ export interface components {
             run?: string;
             /** @description The scope of an approval: once, job or always. */
             scope?: components["schemas"]["ApprovalScope"];
-            /** @description `shown` describes how the subject of the decision was shown, as stated by the client; empty if it stated nothing. Trees are the trees of the change that the client named, by repository. */
+            /** @description How the subject of the decision was shown, as stated by the client; absent if it stated nothing. */
             shown?: components["schemas"]["Shown"];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description The time at which the entry was written, by the store's clock.
+             */
             time: string;
+            /** @description The name of a tool of the CLI; absent for an action. */
             tool?: string;
+            /** @description The git trees of the change that the client named, by repository. */
             trees?: {
                 [key: string]: string;
             };
@@ -218,12 +239,15 @@ export interface components {
         };
         /** @description A daily budget and its use today. */
         Budget: {
-            /** @description The budget of the day (UTC), and SpentUSD what has been spent of it. */
+            /** @description The budget of the day (UTC), in US dollars. */
             budgetUsd: number;
+            /** @description The kind, for a budget of a kind. */
             kind?: string;
-            /** @description "server" for all jobs, "kind" for those of Kind, or "user" for those of UserID. */
+            /** @description The jobs that the budget is for: "server" (all), "kind" (those of one kind) or "user" (those of one user). */
             of: components["schemas"]["BudgetOf"];
+            /** @description The amount spent today (UTC), in US dollars. */
             spentUsd: number;
+            /** @description The user, for a budget of a user. */
             userId?: string;
         };
         /**
@@ -244,8 +268,9 @@ export interface components {
         BulkAction: "cancel" | "retry" | "move" | "answer";
         /** @description The outcome for one job. */
         BulkOutcome: {
-            /** @description `error` describes why the action was not applied to the job, and Hint what to do; absent if it was. */
+            /** @description Why the action was not applied to the job; absent if it was. */
             error?: string;
+            /** @description What to do about the error; absent if there is none. */
             hint?: string;
             /** @description The job's id. */
             requestId: string;
@@ -265,6 +290,7 @@ export interface components {
             directory?: string;
             /** @description The signature of this turn's callbacks. */
             hmac: string;
+            /** @description The job's id. */
             requestId: string;
         };
         /** @description The job was cancelled. */
@@ -274,11 +300,11 @@ export interface components {
             event: string;
             /** @description `id` orders the events of one user. It always has 16 digits, and each is greater than the one before. Pass it as "since" to resume. */
             id: string;
-            /** @description The version of the job's kind, see Job; empty without a job. */
+            /** @description The version of the job's kind: hex SHA-256. Absent without a job. */
             kindVersion?: string;
             /** @description The job that the event is about. */
             requestId: string;
-            /** @description True if the job is simulated, see Job. */
+            /** @description True if a simulated Claude runs the job, so that its content is made up. */
             simulated?: boolean;
             /**
              * Format: date-time
@@ -314,24 +340,26 @@ export interface components {
             next?: string;
             /** @description `outcome` describes the result of what the reply has allowed; nil while that is not over, and if the reply allows nothing. */
             outcome?: components["schemas"]["Outcome"];
-            /** @description A JSON object that describes what is asked, see Props. */
+            /** @description A JSON object that describes what is asked; its fields depend on the type. */
             props: Record<string, unknown>;
             /** @description The person's answer; nil until then. */
             reply?: components["schemas"]["Reply"];
             /** @description The waiting job; empty if a system outside Ringback asked. */
             requestId?: string;
-            /** @description `sessionId` and UserID are the chat and the person that the question is addressed to. */
+            /** @description The chat in which the question is asked. */
             sessionId: string;
-            /** @description Open or reading while a reply is accepted, see CheckpointStatus. */
+            /** @description Either "open" or "reading" while a reply is accepted. */
             status: components["schemas"]["CheckpointStatus"];
             /** @description The tool call in the chat that waits for the decision; empty if none does. */
             toolCallId?: string;
             /** @description The type of the question. */
             type: components["schemas"]["CheckpointType"];
+            /** @description The user who is asked. */
             userId: string;
         };
         /** @description The number of checkpoints. */
         CheckpointCount: {
+            /** @description The number of matching checkpoints. */
             count: number;
         };
         /** @description A person is asked a question. */
@@ -341,11 +369,11 @@ export interface components {
             event: string;
             /** @description `id` orders the events of one user. It always has 16 digits, and each is greater than the one before. Pass it as "since" to resume. */
             id: string;
-            /** @description The version of the job's kind, see Job; empty without a job. */
+            /** @description The version of the job's kind: hex SHA-256. Absent without a job. */
             kindVersion?: string;
             /** @description The job that the event is about. */
             requestId: string;
-            /** @description True if the job is simulated, see Job. */
+            /** @description True if a simulated Claude runs the job, so that its content is made up. */
             simulated?: boolean;
             /**
              * Format: date-time
@@ -357,6 +385,7 @@ export interface components {
         };
         /** @description A page of the inbox. */
         CheckpointPage: {
+            /** @description The checkpoints of this page, newest first. */
             checkpoints: components["schemas"]["Checkpoint"][];
             /** @description The value of cursor for the next page; absent on the last. */
             nextCursor?: string;
@@ -368,11 +397,11 @@ export interface components {
             event: string;
             /** @description `id` orders the events of one user. It always has 16 digits, and each is greater than the one before. Pass it as "since" to resume. */
             id: string;
-            /** @description The version of the job's kind, see Job; empty without a job. */
+            /** @description The version of the job's kind: hex SHA-256. Absent without a job. */
             kindVersion?: string;
             /** @description The job that the event is about. */
             requestId: string;
-            /** @description True if the job is simulated, see Job. */
+            /** @description True if a simulated Claude runs the job, so that its content is made up. */
             simulated?: boolean;
             /**
              * Format: date-time
@@ -384,26 +413,31 @@ export interface components {
         };
         /** @description The counts of one type of checkpoint and the values derived from them. Rates are null while there is no data. */
         CheckpointStats: {
+            /** @description The number of questions answered. */
             answered: number;
             /** @description `answeredWhileHeld` counts those answered while the call that asked was still waiting. */
             answeredWhileHeld: number;
             answeredWhileHeldShare: number | null;
             approvalRate: number | null;
-            /** @description `approved` and Denied count the decisions. */
+            /** @description The number of approvals. */
             approved: number;
+            /** @description The number of questions withdrawn, mostly because their job ended. */
             cancelled: number;
+            /** @description The number of questions asked again because the reply was not clear. */
             clarified: number;
+            /** @description The number of denials. */
             denied: number;
+            /** @description The number of questions that no one answered in time. */
             expired: number;
             meanSecondsToAnswer: number | null;
-            /** @description `opened` counts the checkpoints put to a person; the other fields count their outcomes. */
+            /** @description The number of questions put to people. The other counts are their outcomes. */
             opened: number;
         };
         /**
          * @description - `open`
          *     - `reading`: a reply arrived, and Claude interprets it
          *     - `answered`: a person replied
-         *     - `clarified`: the reply was not clear: the checkpoint Next asks again
+         *     - `clarified`: the reply was not clear: the checkpoint in `next` asks again
          *     - `expired`: no reply in time
          *     - `cancelled`: the job ended before a reply, or moves to another version of its kind
          * @enum {string}
@@ -419,8 +453,9 @@ export interface components {
          * @enum {string}
          */
         CheckpointType: "review" | "confirmation" | "tool_approval" | "error_recovery" | "information_request" | "form_requirements";
-        /** @description Counts durations of at most UpToSeconds that are longer than the previous class allows. */
+        /** @description Counts durations of at most `upToSeconds` that are longer than the previous class allows. */
         Class: {
+            /** @description The number of durations. */
             count: number;
             upToSeconds: number | null;
         };
@@ -503,6 +538,7 @@ export interface components {
         CreatedJob: {
             /** @description The job's id. */
             requestId: string;
+            /** @description The chat for the job's messages. */
             sessionId: string;
             status: components["schemas"]["State"];
         };
@@ -514,14 +550,15 @@ export interface components {
         };
         /** @description The counts of one day, over all users, kinds and nodes. */
         Day: {
+            /** @description The numbers of decisions on that day, by the time that they took. */
             approvals: components["schemas"]["Class"][];
-            /** @description The cost of the turns that ended on that day, by kind. */
+            /** @description The cost of the turns that ended on that day, by kind, in US dollars. */
             costUSD: {
                 [key: string]: number;
             };
             /** @description The day, in UTC. */
             date: string;
-            /** @description `firstCallback` counts those turns by the time until Claude's first callback. Approvals counts the decisions by the time they took. */
+            /** @description The numbers of these turns, by the time until Claude's first callback. */
             firstCallback: components["schemas"]["Class"][];
         };
         /**
@@ -541,26 +578,32 @@ export interface components {
         };
         /** @description A job's change in one repository. */
         DiffOutput: {
+            /** @description The changed files. */
             files: components["schemas"]["FileDiff"][];
-            /** @description The first line of a page, from 1. NextFrom is the first line of the next page; 0 on the last page. */
+            /** @description The first line of this page, from 1. */
             from?: number;
+            /** @description How to get the lines that are left out or cut. */
             hint?: string;
-            /** @description The number of times the change had been steered when it was captured. Tree is the id of the git tree that is shown. An approval may name both. */
+            /** @description The number of times the change had been steered when it was captured. An approval may name it. */
             iteration: number;
             /** @description `left_out` lists files in the workspace that would not be pushed. */
             left_out?: components["schemas"]["LeftOut"][];
+            /** @description The first line of the next page; absent on the last page. */
             next_from?: number;
             /** @description Its name, and the name of its directory. */
             repository: string;
             /** @description `summary` reads "3 files changed, +45, -12". */
             summary: string;
-            /** @description The number of lines in the whole diff. Truncated is true if some of them are left out or cut, and Hint explains how to see those. */
+            /** @description The number of lines in the whole diff. */
             total_lines: number;
+            /** @description The id of the git tree that is shown. An approval may name it. */
             tree?: string;
+            /** @description True if lines are left out or cut. */
             truncated: boolean;
         };
         /** @description Confirms that a request was carried out. */
         Done: {
+            /** @description Always true. */
             success: boolean;
         };
         /** @description An error for people and Claude to read. It is the body of every unsuccessful response. */
@@ -574,7 +617,7 @@ export interface components {
         };
         /** @description The event data of a job that expired or failed. */
         ErrorData: {
-            /** @description The reason for people, and ErrorCode the reason for programs. */
+            /** @description The reason for people, and `errorCode` the reason for programs. */
             error: string;
             errorCode: components["schemas"]["Code"];
             /** @description The job's requestId. */
@@ -587,11 +630,11 @@ export interface components {
             event: string;
             /** @description `id` orders the events of one user. It always has 16 digits, and each is greater than the one before. Pass it as "since" to resume. */
             id: string;
-            /** @description The version of the job's kind, see Job; empty without a job. */
+            /** @description The version of the job's kind: hex SHA-256. Absent without a job. */
             kindVersion?: string;
             /** @description The job that the event is about. */
             requestId: string;
-            /** @description True if the job is simulated, see Job. */
+            /** @description True if a simulated Claude runs the job, so that its content is made up. */
             simulated?: boolean;
             /**
              * Format: date-time
@@ -609,11 +652,11 @@ export interface components {
             event: string;
             /** @description `id` orders the events of one user. It always has 16 digits, and each is greater than the one before. Pass it as "since" to resume. */
             id: string;
-            /** @description The version of the job's kind, see Job; empty without a job. */
+            /** @description The version of the job's kind: hex SHA-256. Absent without a job. */
             kindVersion?: string;
             /** @description The job that the event is about. */
             requestId: string;
-            /** @description True if the job is simulated, see Job. */
+            /** @description True if a simulated Claude runs the job, so that its content is made up. */
             simulated?: boolean;
             /**
              * Format: date-time
@@ -625,23 +668,25 @@ export interface components {
         };
         /** @description A page of the events of one job, oldest first. */
         EventPage: {
+            /** @description The events, oldest first. */
             events: components["schemas"]["Event"][];
             /** @description True if the events since then are no longer complete: reload the record. */
             resync?: boolean;
         };
         /** @description The result of checking a store. */
         Examination: {
-            /** @description The first MaxFindings. */
+            /** @description The inconsistencies; if there are too many, only the first. */
             findings: components["schemas"]["Finding"][];
-            /** @description `found` counts the findings, and Mended those that were repaired. */
+            /** @description The number of inconsistencies found. */
             found: number;
+            /** @description The number of inconsistencies repaired. */
             mended: number;
             /** @description `notifications` counts the undelivered ones, by receiver. */
             notifications?: components["schemas"]["NotificationCount"][];
         };
         /** @description Something that a person has allowed and that did not succeed. */
         FailedAction: {
-            /** @description The name of the action, or finalize for the publication of a change. Tool is the name of the tool of a tool call. One of them is set. */
+            /** @description The name of the action, or finalize for the publication of a change; absent for a tool call. */
             action?: string;
             /**
              * Format: date-time
@@ -656,12 +701,14 @@ export interface components {
             reported?: boolean;
             /** @description One of the Outcome constants. */
             status: components["schemas"]["OutcomeStatus"];
+            /** @description The name of the tool; absent for an action. */
             tool?: string;
         };
         /** @description Describes a turn that ended without a result. */
         Failure: {
+            /** @description The reason, for people. */
             error: string;
-            /** @description The reason for programs, and Error the reason for people. */
+            /** @description The reason, for programs. */
             errorCode: components["schemas"]["Code"];
             /**
              * Format: date-time
@@ -673,19 +720,27 @@ export interface components {
         };
         /** @description A file as callers see it. */
         File: {
+            /** @description The file's media type, by the ending of its name. */
             contentType: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description The time at which the file was last modified.
+             */
             modifiedAt: string;
+            /** @description The file's path, relative to the job's working directory. */
             path: string;
+            /** @description The file's size in bytes. */
             size: number;
             /** @description The path of the file on this server. */
             url: string;
         };
         /** @description The change of one file. */
         FileDiff: {
+            /** @description The number of added lines. */
             additions: number;
             /** @description True if only the file's name is shown, not its content. */
             binary?: boolean;
+            /** @description The number of deleted lines. */
             deletions: number;
             /** @description The change in git's format; empty if it is left out. A very long line is in pieces, each but the last followed by the line "\ The line continues". */
             diff: string;
@@ -693,11 +748,13 @@ export interface components {
             digest?: string;
             /** @description `mode` reads "100644→100755" if the mode changed. */
             mode?: string;
+            /** @description The number of the first line shown, after the change, if a page begins within a hunk; otherwise absent. */
             new_start?: number;
             /** @description The previous path of a renamed file. */
             old_path?: string;
-            /** @description `old_start` and NewStart are the numbers of the first lines of Diff, before and after the change, if a page begins in the middle of a hunk; 0 if it begins with a hunk header. */
+            /** @description The number of the first line shown, before the change, if a page begins within a hunk; otherwise absent. */
             old_start?: number;
+            /** @description The file's path in its repository. */
             path: string;
             /** @description True if this is a commit of another git repository, not a file. */
             repository?: boolean;
@@ -707,6 +764,7 @@ export interface components {
         };
         /** @description A list of the files that a job made. */
         FileList: {
+            /** @description The files, by path. */
             files: components["schemas"]["File"][];
             /** @description True if there are more files than can be listed. */
             truncated?: boolean;
@@ -721,14 +779,16 @@ export interface components {
         FileStatus: "modified" | "added" | "deleted" | "renamed";
         /** @description Counts the files of a change. */
         FilesViewed: {
-            /** @description The number of changed files. Viewed is the number of those that the person has marked as viewed in their present form. */
+            /** @description The number of changed files. */
             changed: number;
+            /** @description The number of changed files that the person has marked as viewed in their present form. */
             viewed: number;
         };
         /** @description Stored data that does not match the records of jobs and checkpoints. The records are authoritative: the lists, slots, queues and timers are derived from them. */
         Finding: {
-            /** @description The key in the store, without the prefix of the partition. Member is the member of it, or empty for the whole key. */
+            /** @description The key in the store, without the prefix of the partition. */
             key: string;
+            /** @description The affected member of the key; absent for the whole key. */
             member?: string;
             /** @description True if it was repaired. */
             mended: boolean;
@@ -739,11 +799,14 @@ export interface components {
         };
         /** @description Answers GET /healthz. */
         Health: {
+            /** @description Always "ok". */
             status: string;
+            /** @description The version of the server. */
             version: string;
         };
         /** @description The event data of a message that Claude has read. */
         HeardData: {
+            /** @description The number of that turn's next tool call: 1 for a message that was part of the turn's prompt. */
             beforeToolCall?: number;
             /**
              * Format: date-time
@@ -756,11 +819,12 @@ export interface components {
             messageId: number;
             /** @description The chat. */
             sessionId: string;
-            /** @description The turn that read it, and BeforeToolCall the number of that turn's next tool call: 1 for a message that was part of the turn's prompt. */
+            /** @description The number of the turn that read it. */
             turn?: number;
         };
         /** @description Describes whether and when Claude has read a message. */
         Hearing: {
+            /** @description The number of that turn's next tool call: 1 for a message that was part of the turn's prompt. */
             beforeToolCall?: number;
             /**
              * Format: date-time
@@ -769,12 +833,12 @@ export interface components {
             heardAt?: string;
             /** @description Waiting, then heard. */
             hearing: components["schemas"]["HearingStatus"];
-            /** @description The turn that read it, and BeforeToolCall the number of that turn's next tool call: 1 for a message that was part of the turn's prompt. */
+            /** @description The number of the turn that read it. */
             turn?: number;
         };
         /**
-         * @description - `waiting`: is the status of a message that no request to the model contains yet.
-         *     - `heard`: is the status of a message that Claude has read.
+         * @description - `waiting`: the status of a message that no request to the model contains yet.
+         *     - `heard`: the status of a message that Claude has read.
          * @enum {string}
          */
         HearingStatus: "waiting" | "heard";
@@ -785,9 +849,13 @@ export interface components {
         HookOutput: {
             /** @description Shown to Claude together with the tool's result. */
             additionalContext?: string;
+            /** @description The hook that is answered. */
             hookEventName: string;
+            /** @description What the CLI does with the tool call: allow, deny, or defer, which ends the turn. */
             permissionDecision?: string;
+            /** @description The reason for the decision, as shown to Claude. */
             permissionDecisionReason?: string;
+            /** @description The input to call the tool with, if the person edited it. */
             updatedInput?: unknown;
         };
         /** @description A person's request to stop part of a running turn without ending the job. */
@@ -814,7 +882,7 @@ export interface components {
         Job: {
             /** @description The latest progress that Claude reported; nil before the first. */
             activity?: components["schemas"]["Activity"];
-            /** @description `attempt` counts consecutive turns that ended without a result. At MaxAttempts the job fails. */
+            /** @description The number of consecutive turns that ended without a result. At `maxAttempts` the job fails. */
             attempt?: number;
             /** @description The end of the audit log, which reveals a log that was tampered with; nil while the log is empty. */
             audit?: components["schemas"]["AuditHead"];
@@ -838,7 +906,7 @@ export interface components {
             deadline?: string;
             /** @description The reason, for people, why an expired, failed, rejected or cancelled job ended. */
             error?: string;
-            /** @description The same reason for programs, see the Code constants. */
+            /** @description The same reason, for programs. */
             errorCode?: components["schemas"]["Code"];
             /** @description The latest of the actions, tool calls and publications that people have allowed and that did not succeed, oldest first; at most ten. */
             failedActions?: components["schemas"]["FailedAction"][];
@@ -857,12 +925,13 @@ export interface components {
             kindVersion: string;
             /** @description The latest failed turn's failure; nil if none has failed. It is kept while the job is retried, and after it has succeeded. */
             lastFailure?: components["schemas"]["Failure"];
+            /** @description The number of consecutive turns without a result at which the job fails. */
             maxAttempts?: number;
             /** @description The version to which the job moves with its next turn; absent for none. */
             nextKindVersion?: string;
             /** @description The caller's settings for this job. */
             options?: components["schemas"]["Options"];
-            /** @description `phase` describes what happens within State; empty if there is nothing to add. */
+            /** @description What the job is doing within its state; absent if there is nothing to add. */
             phase?: components["schemas"]["Phase"];
             /**
              * Format: date-time
@@ -879,9 +948,9 @@ export interface components {
             result?: Record<string, unknown>;
             /** @description The chat that the job's messages belong to. */
             sessionId: string;
-            /** @description True if a stand-in plays Claude, so that all text and results are made up. Either Options requests it, or no CLI is available. */
+            /** @description True if a stand-in plays Claude, so that all text and results are made up. Either `options` requests it, or no CLI is available. */
             simulated?: boolean;
-            /** @description The job's state, see State. */
+            /** @description The job's state. */
             status: components["schemas"]["State"];
             /** @description The caller's words for grouping jobs, in the caller's order. */
             tags?: string[];
@@ -903,21 +972,24 @@ export interface components {
         };
         /** @description Count the jobs that are retained, of all users. A status or kind without jobs may be missing. */
         JobCounts: {
+            /** @description The number of jobs by kind and status. */
             byKind: {
                 [key: string]: {
                     [key: string]: number;
                 };
             };
+            /** @description The number of jobs by status. */
             byStatus: {
                 [key: string]: number;
             };
+            /** @description The number of jobs. */
             total: number;
         };
         /** @description The complete record of a job: one piece of work of one kind for one user, as returned by GET /api/jobs/:id. Times are UTC. */
         JobFields: {
             /** @description The latest progress that Claude reported; nil before the first. */
             activity?: components["schemas"]["Activity"];
-            /** @description `attempt` counts consecutive turns that ended without a result. At MaxAttempts the job fails. */
+            /** @description The number of consecutive turns that ended without a result. At `maxAttempts` the job fails. */
             attempt?: number;
             /** @description The end of the audit log, which reveals a log that was tampered with; nil while the log is empty. */
             audit?: components["schemas"]["AuditHead"];
@@ -941,7 +1013,7 @@ export interface components {
             deadline?: string;
             /** @description The reason, for people, why an expired, failed, rejected or cancelled job ended. */
             error?: string;
-            /** @description The same reason for programs, see the Code constants. */
+            /** @description The same reason, for programs. */
             errorCode?: components["schemas"]["Code"];
             /** @description The latest of the actions, tool calls and publications that people have allowed and that did not succeed, oldest first; at most ten. */
             failedActions?: components["schemas"]["FailedAction"][];
@@ -960,12 +1032,13 @@ export interface components {
             kindVersion?: string;
             /** @description The latest failed turn's failure; nil if none has failed. It is kept while the job is retried, and after it has succeeded. */
             lastFailure?: components["schemas"]["Failure"];
+            /** @description The number of consecutive turns without a result at which the job fails. */
             maxAttempts?: number;
             /** @description The version to which the job moves with its next turn; absent for none. */
             nextKindVersion?: string;
             /** @description The caller's settings for this job. */
             options?: components["schemas"]["Options"];
-            /** @description `phase` describes what happens within State; empty if there is nothing to add. */
+            /** @description What the job is doing within its state; absent if there is nothing to add. */
             phase?: components["schemas"]["Phase"];
             /**
              * Format: date-time
@@ -982,9 +1055,9 @@ export interface components {
             result?: Record<string, unknown>;
             /** @description The chat that the job's messages belong to. */
             sessionId?: string;
-            /** @description True if a stand-in plays Claude, so that all text and results are made up. Either Options requests it, or no CLI is available. */
+            /** @description True if a stand-in plays Claude, so that all text and results are made up. Either `options` requests it, or no CLI is available. */
             simulated?: boolean;
-            /** @description The job's state, see State. */
+            /** @description The job's state. */
             status?: components["schemas"]["State"];
             /** @description The caller's words for grouping jobs, in the caller's order. */
             tags?: string[];
@@ -1006,6 +1079,7 @@ export interface components {
         };
         /** @description A page of jobs, newest first, each with the fields that were asked for. */
         JobPage: {
+            /** @description The jobs of this page, newest first. */
             jobs: components["schemas"]["JobFields"][];
             /** @description The value of cursor for the next page; absent on the last. */
             nextCursor?: string;
@@ -1017,48 +1091,61 @@ export interface components {
         };
         /** @description A kind as callers see it. */
         Kind: {
-            /** @description Run by the server for Claude; Confirm is the condition for asking a person first. */
+            /** @description The operations that the server runs for Claude. */
             actions?: components["schemas"]["Action"][];
+            /** @description What jobs of this kind do. */
             description: string;
             /** @description The prefix of the names of the kind's events. */
             events: string;
-            /** @description `inputSchema` and ResultSchema are JSON Schemas; a list of kinds leaves them out. */
+            /** @description The JSON Schema of the input; absent in a list of kinds. */
             inputSchema?: Record<string, unknown>;
+            /** @description The kind's name. */
             name: string;
+            /** @description The JSON Schema of the result; absent in a list of kinds. */
             resultSchema?: Record<string, unknown>;
             /** @description The current version of the prompt and schemas, see kindVersion of a job. */
             version: string;
         };
         /** @description A list of the kinds of jobs. */
         KindList: {
+            /** @description The kinds, by name. */
             kinds: components["schemas"]["Kind"][];
         };
         /** @description Answers POST /api/kinds/reload: the names of the kinds that have changed. */
         KindsReload: {
+            /** @description The names of new kinds. */
             added: string[];
+            /** @description The names of kinds with a new version. */
             changed: string[];
+            /** @description The names of removed kinds. */
             removed: string[];
             /** @description Actions of these kinds that cannot run on this node, and why. */
             warnings?: string[];
         };
         /** @description A file or directory that would not be pushed, with the reason. */
         LeftOut: {
+            /** @description The path of the file or directory in its repository. */
             path: string;
+            /** @description Why it would not be pushed. */
             reason: string;
         };
         /** @description A rate limit of Claude's that an account has reached. No turn of that account is started until it ends. */
         Limit: {
+            /** @description The same reason, for people. */
             error: string;
-            /** @description One of LimitCodes. Error is the same reason for people. */
+            /** @description The reason, for programs: usage_limit, rate_limited, overloaded or signed_out. */
             errorCode: components["schemas"]["Code"];
             /**
              * Format: date-time
-             * @description The time at which it was reached, and Until the time of the next attempt.
+             * @description The time at which it was reached.
              */
             since: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description The time of the next attempt.
+             */
             until: string;
-            /** @description True if Until came from the API. Otherwise, it is an estimate. */
+            /** @description True if the time of the next attempt came from the API; otherwise it is an estimate. */
             untilStated: boolean;
         };
         /**
@@ -1403,19 +1490,21 @@ export interface components {
             messageType?: components["schemas"]["MessageType"];
             /** @description The parts of the message, see Part; always present. */
             parts: components["schemas"]["Part"][];
-            /** @description A JSON object with additional data, see Props and ReplyProps. */
+            /** @description A JSON object with additional data, such as the props of a question. */
             props?: Record<string, unknown>;
             /** @description The job it belongs to; empty if it belongs to none. */
             requestId?: string;
             role: components["schemas"]["Sender"];
-            /** @description User or assistant. Role is the same in the AI SDK's terms. */
+            /** @description User or assistant. `role` is the same in the AI SDK's terms. */
             sender: components["schemas"]["Sender"];
+            /** @description The chat that the message belongs to. */
             sessionId: string;
             /**
              * Format: date-time
              * @description The time of its last change: when a call that it shows ended, or when its question was closed.
              */
             updatedAt: string;
+            /** @description The user of the chat. */
             userId: string;
         };
         /** @description The event data of a message. */
@@ -1442,11 +1531,11 @@ export interface components {
             event: string;
             /** @description `id` orders the events of one user. It always has 16 digits, and each is greater than the one before. Pass it as "since" to resume. */
             id: string;
-            /** @description The version of the job's kind, see Job; empty without a job. */
+            /** @description The version of the job's kind: hex SHA-256. Absent without a job. */
             kindVersion?: string;
             /** @description The job that the event is about. */
             requestId: string;
-            /** @description True if the job is simulated, see Job. */
+            /** @description True if a simulated Claude runs the job, so that its content is made up. */
             simulated?: boolean;
             /**
              * Format: date-time
@@ -1463,11 +1552,11 @@ export interface components {
             event: string;
             /** @description `id` orders the events of one user. It always has 16 digits, and each is greater than the one before. Pass it as "since" to resume. */
             id: string;
-            /** @description The version of the job's kind, see Job; empty without a job. */
+            /** @description The version of the job's kind: hex SHA-256. Absent without a job. */
             kindVersion?: string;
             /** @description The job that the event is about. */
             requestId: string;
-            /** @description True if the job is simulated, see Job. */
+            /** @description True if a simulated Claude runs the job, so that its content is made up. */
             simulated?: boolean;
             /**
              * Format: date-time
@@ -1481,9 +1570,11 @@ export interface components {
         MessagePage: {
             /** @description The job that the next message to Claude goes to, or that another one follows if it has ended; absent if the chat has no job. */
             latestJob?: string;
+            /** @description The messages of this page, oldest first. */
             messages: components["schemas"]["Message"][];
             /** @description The value of after for the next page; absent on the last. */
             nextAfter?: number;
+            /** @description The chat's id. */
             sessionId: string;
         };
         /**
@@ -1501,7 +1592,7 @@ export interface components {
         NewBulk: {
             /** @description Applied to each of the jobs. */
             action: components["schemas"]["BulkAction"];
-            /** @description `checkpointIds` are, for the action answer, the questions that the caller was shown, in the order of RequestIDs. A job that asks another question by now is not answered. */
+            /** @description `checkpointIds` are, for the action answer, the questions that the caller was shown, in the order of `requestIds`. A job that asks another question in the meantime is not answered. */
             checkpointIds?: string[];
             /** @description The ids of the jobs, at most 200. */
             requestIds: string[];
@@ -1510,7 +1601,7 @@ export interface components {
         };
         /** @description The body of an approval or a rejection. An approval requires checkpointId, or for a code change iteration and trees. */
         NewDecision: {
-            /** @description `checkpointId` identifies the question that the decision is for. The decision is refused if the job asks another one by now. */
+            /** @description `checkpointId` identifies the question that the decision is for. The decision is refused if the job no longer asks this question. */
             checkpointId?: string;
             /** @description The number of times the change had been steered. */
             iteration?: number;
@@ -1536,8 +1627,9 @@ export interface components {
         NewJob: {
             /** @description `idempotencyKey` makes the request safe to repeat: the same key of the same user returns the same job, as long as the job is retained. */
             idempotencyKey?: string;
+            /** @description The job's input, which must conform to the kind's input schema. */
             input?: Record<string, unknown>;
-            /** @description The kind of the job, and Input its input, which must conform to the kind's input schema. */
+            /** @description The name of the kind. */
             kind: string;
             options?: components["schemas"]["Options"];
             /** @description The chat for the job's messages; default a new one. */
@@ -1585,8 +1677,9 @@ export interface components {
         };
         /** @description The body of POST /api/jobs/:id/viewed. */
         NewMark: {
+            /** @description The digest of the file, from the diff. */
             digest: string;
-            /** @description `repository` and Digest identify the file as it was shown, see the diff. */
+            /** @description The name of the file's repository, from the diff. */
             repository: string;
             /** @description False to remove the mark. */
             viewed: boolean;
@@ -1601,21 +1694,22 @@ export interface components {
             logId?: string;
             /** @description The type of the message. */
             messageType?: components["schemas"]["MessageType"];
-            /** @description `parts` may replace Content, in the AI SDK's format. */
+            /** @description The message as parts in the AI SDK's format, instead of content. */
             parts?: unknown[];
             /** @description A JSON object with further data. */
             props?: Record<string, unknown>;
-            /** @description Sender in the AI SDK's terms. A message of the user may also have the role tool. */
+            /** @description The same as the sender, in the AI SDK's terms. A message of the user may also have the role tool. */
             role?: components["schemas"]["Sender"];
             /** @description User or assistant, depending on the endpoint. */
             sender?: components["schemas"]["Sender"];
-            /** @description The chat, and UserID its user. */
+            /** @description The chat that the message belongs to. */
             sessionId: string;
+            /** @description The user of the chat; default: the caller. */
             userId?: string;
         };
-        /** @description An incoming reply. At least one of Decision, Values and Text is set. */
+        /** @description An incoming reply. At least one of `decision`, `values` and `text` is set. */
         NewReply: {
-            /** @description A yes or no, if the checkpoint asks for one. Values are the requested values, by name. Text is the reply in words. */
+            /** @description The decision, if the checkpoint asks for one. */
             decision?: components["schemas"]["Decision"];
             /** @description The number of times the change had been steered. */
             iteration?: number;
@@ -1623,6 +1717,7 @@ export interface components {
             scope?: components["schemas"]["ApprovalScope"];
             /** @description The way it was shown, for the audit log: whole, paged or link. */
             shown?: components["schemas"]["Shown"];
+            /** @description The reply in words. */
             text?: string;
             /** @description The git tree ids that were shown, by repository, as in the diff. */
             trees?: {
@@ -1630,6 +1725,7 @@ export interface components {
             };
             /** @description The number of files of a change that the person approves without having marked them as viewed. The approval is refused if there are more. The console must set it. */
             unviewed?: number;
+            /** @description The requested values, by name. */
             values?: Record<string, unknown>;
         };
         /** @description The whole of that body. */
@@ -1638,8 +1734,9 @@ export interface components {
             agent_tool_config?: Record<string, unknown>;
             /** @description The field prompt of the kind's input. */
             prompt: string;
-            /** @description The chat, and UserID its owner. */
+            /** @description The chat for the run's messages; default: a new one. */
             session_id?: string;
+            /** @description The owner of the run. */
             user_id?: string;
         };
         /** @description The body of POST /api/jobs/:id/steer. */
@@ -1676,14 +1773,16 @@ export interface components {
         };
         /** @description Counts the undelivered notifications for a receiver. */
         NotificationCount: {
+            /** @description The number of notifications that will not be retried. */
             givenUp: number;
             /** @description Webhook, slack, or resume. */
             receiver: components["schemas"]["Receiver"];
-            /** @description `waiting` counts those that will be retried, and GivenUp those that will not. */
+            /** @description The number of notifications that will be retried. */
             waiting: number;
         };
         /** @description A list of undelivered notifications. */
         NotificationList: {
+            /** @description The undelivered notifications, oldest first. */
             notifications: components["schemas"]["Notification"][];
         };
         /**
@@ -1698,7 +1797,7 @@ export interface components {
             budgetUsd?: number;
             /** @description `priority` decides which job goes first when workers are scarce; empty for the kind's own. */
             priority?: components["schemas"]["Priority"];
-            /** @description `simulate` requests a stand-in for Claude, see Simulation. */
+            /** @description `simulate` requests a stand-in for Claude; default: none. */
             simulate?: components["schemas"]["Simulation"];
         };
         /** @description Describes the result of something that a person has allowed: an action, a tool call, or the publication of a change. */
@@ -1726,13 +1825,16 @@ export interface components {
          */
         OutcomeStatus: "succeeded" | "failed" | "timed_out" | "unknown" | "refused" | "not_run";
         ParkedCheckpoint: {
+            /** @description What Claude must do: end its turn. */
             instruction: string;
+            /** @description Always "parked". */
             status: string;
         };
         /** @description One piece of a message. */
         Part: {
-            /** @description The tool's input, and Output its output. While the call waits for a person's confirmation, Output is the interim answer to Claude. */
+            /** @description The tool's input. */
             input?: unknown;
+            /** @description The tool's output. While the call waits for a person's confirmation, it is the interim answer to Claude. */
             output?: unknown;
             /** @description The state of the call. Once it has a result, it is the state of the result. */
             state?: components["schemas"]["PartState"];
@@ -1740,6 +1842,7 @@ export interface components {
             text?: string;
             /** @description `toolCallId` links a tool call to its result. A chat has one part of each. */
             toolCallId?: string;
+            /** @description The name of the tool, for parts of a tool call. */
             toolName?: string;
             type: components["schemas"]["PartType"];
         };
@@ -1757,11 +1860,11 @@ export interface components {
             event: string;
             /** @description `id` orders the events of one user. It always has 16 digits, and each is greater than the one before. Pass it as "since" to resume. */
             id: string;
-            /** @description The version of the job's kind, see Job; empty without a job. */
+            /** @description The version of the job's kind: hex SHA-256. Absent without a job. */
             kindVersion?: string;
             /** @description The job that the event is about. */
             requestId: string;
-            /** @description True if the job is simulated, see Job. */
+            /** @description True if a simulated Claude runs the job, so that its content is made up. */
             simulated?: boolean;
             /**
              * Format: date-time
@@ -1793,11 +1896,11 @@ export interface components {
             event: string;
             /** @description `id` orders the events of one user. It always has 16 digits, and each is greater than the one before. Pass it as "since" to resume. */
             id: string;
-            /** @description The version of the job's kind, see Job; empty without a job. */
+            /** @description The version of the job's kind: hex SHA-256. Absent without a job. */
             kindVersion?: string;
             /** @description The job that the event is about. */
             requestId: string;
-            /** @description True if the job is simulated, see Job. */
+            /** @description True if a simulated Claude runs the job, so that its content is made up. */
             simulated?: boolean;
             /**
              * Format: date-time
@@ -1808,15 +1911,15 @@ export interface components {
             userId: string;
         };
         /**
-         * @description - `queued`: is waiting for a worker. If Job.PhaseUntil is set, the job does not start before then.
-         *     - `waiting_for_limit`: is waiting for another job of the same user to end its turn. If Job.PhaseUntil is set, it is waiting for the end of a rate limit of Claude's or of a daily budget.
-         *     - `waiting_for_exit`: is waiting until the process of the previous turn has exited.
-         *     - `preparing`: is preparing the workspace: cloning, or restoring a change.
-         *     - `claude`: is Claude's own work, or that of a person who plays Claude.
-         *     - `held`: is waiting for a person's reply while Claude's call waits for it.
-         *     - `capturing`: is reading the change that a turn made.
-         *     - `verifying`: is running the verifiers on the change.
-         *     - `publishing`: is pushing an approved change and running the finalizers.
+         * @description - `queued`: waiting for a worker. If `phaseUntil` is set, the job does not start before then.
+         *     - `waiting_for_limit`: waiting for another job of the same user to end its turn. If `phaseUntil` is set, it is waiting for the end of a rate limit of Claude's or of a daily budget.
+         *     - `waiting_for_exit`: waiting until the process of the previous turn has exited.
+         *     - `preparing`: preparing the workspace: cloning, or restoring a change.
+         *     - `claude`: Claude's own work, or that of a person who plays Claude.
+         *     - `held`: waiting for a person's reply while Claude's call waits for it.
+         *     - `capturing`: reading the change that a turn made.
+         *     - `verifying`: running the verifiers on the change.
+         *     - `publishing`: pushing an approved change and running the finalizers.
          * @enum {string}
          */
         Phase: "queued" | "waiting_for_limit" | "waiting_for_exit" | "preparing" | "claude" | "held" | "capturing" | "verifying" | "publishing";
@@ -1828,8 +1931,11 @@ export interface components {
         Priority: "interactive" | "batch";
         /** @description A commit of a job's change that is public, or may be. */
         Published: {
+            /** @description The branch that the commit was pushed to. */
             branch: string;
+            /** @description The id of the commit. */
             commit: string;
+            /** @description The name of the repository. */
             repository: string;
             /** @description True if a push began, and its outcome is not known. */
             unconfirmed?: boolean;
@@ -1847,6 +1953,7 @@ export interface components {
         Quota: {
             /** @description The maximum number of jobs that have started and not ended; 0: unlimited. */
             atOnce: number;
+            /** @description The name of the kind. */
             kind: string;
             /** @description `open` counts the jobs that have not ended. */
             open: number;
@@ -1861,6 +1968,7 @@ export interface components {
             limits?: components["schemas"]["Limit"][];
             /** @description `sandbox` describes how what runs for jobs is confined. */
             sandbox: string;
+            /** @description Always "ready". */
             status: string;
             /** @description Problems that do not keep the server from working. */
             warnings?: string[];
@@ -1871,8 +1979,11 @@ export interface components {
             messages?: components["schemas"]["Utterance"][];
             /** @description `messagesId` shows, in the next request to the model, that Claude has received them. */
             messagesId?: string;
+            /** @description The number of items in this batch. */
             received: number;
+            /** @description Always true. */
             success: boolean;
+            /** @description The number of items received so far. */
             total: number;
         };
         /** @description The event data of an accepted result. */
@@ -1889,11 +2000,11 @@ export interface components {
             event: string;
             /** @description `id` orders the events of one user. It always has 16 digits, and each is greater than the one before. Pass it as "since" to resume. */
             id: string;
-            /** @description The version of the job's kind, see Job; empty without a job. */
+            /** @description The version of the job's kind: hex SHA-256. Absent without a job. */
             kindVersion?: string;
             /** @description The job that the event is about. */
             requestId: string;
-            /** @description True if the job is simulated, see Job. */
+            /** @description True if a simulated Claude runs the job, so that its content is made up. */
             simulated?: boolean;
             /**
              * Format: date-time
@@ -1905,7 +2016,9 @@ export interface components {
         };
         /** @description Contains the number of suggestions in a result. */
         ReceivedResult: {
+            /** @description The number of suggestions in the result. */
             received: number;
+            /** @description Always true. */
             success: boolean;
         };
         /**
@@ -1922,11 +2035,11 @@ export interface components {
             event: string;
             /** @description `id` orders the events of one user. It always has 16 digits, and each is greater than the one before. Pass it as "since" to resume. */
             id: string;
-            /** @description The version of the job's kind, see Job; empty without a job. */
+            /** @description The version of the job's kind: hex SHA-256. Absent without a job. */
             kindVersion?: string;
             /** @description The job that the event is about. */
             requestId: string;
-            /** @description True if the job is simulated, see Job. */
+            /** @description True if a simulated Claude runs the job, so that its content is made up. */
             simulated?: boolean;
             /**
              * Format: date-time
@@ -1938,9 +2051,9 @@ export interface components {
         };
         /** @description A person's answer to a checkpoint. */
         Reply: {
-            /** @description As in MessageBody: who answered in the user's name. */
+            /** @description The author, if it is not the user themselves: an API key, or another person. */
             by?: string;
-            /** @description The confidence in the interpretation of Text, 0 to 1; 1 if nothing had to be interpreted. */
+            /** @description The confidence in the interpretation of `text`, 0 to 1; 1 if nothing had to be interpreted. */
             confidence?: number;
             /** @description Set if the checkpoint asked for one, and for a cancellation. */
             decision?: components["schemas"]["Decision"];
@@ -1961,6 +2074,7 @@ export interface components {
             messages?: components["schemas"]["Utterance"][];
             /** @description `messagesId` shows, in the next request to the model, that Claude has received them. */
             messagesId?: string;
+            /** @description Always true. */
             success: boolean;
         };
         /** @description The response to an rpcRequest. */
@@ -1976,23 +2090,29 @@ export interface components {
         };
         /** @description A job in the format of /hitl/runs. */
         Run: {
+            /** @description How the person can answer: always "respond_naturally". */
             actions_required?: string[];
             checkpoint_type?: components["schemas"]["CheckpointType"];
+            /** @description Always true: the question can be answered in words. */
             conversation_mode?: boolean;
             /** @description `data` contains the checkpoint's props. */
             data?: Record<string, unknown>;
             /** @description `error` describes why the run ended without a result. */
             error?: string;
+            /** @description The question to the person. */
             message?: string;
             /** @description `result` conforms to the kind's result schema. */
             result?: Record<string, unknown>;
             /** @description The job's requestId. */
             run_id: string;
+            /** @description The chat for the run's messages. */
             session_id: string;
-            /** @description True if Claude is simulated. */
+            /** @description True if a simulated Claude runs the job, so that its result is made up. */
             simulated?: boolean;
             status: components["schemas"]["State"];
+            /** @description By the type of the checkpoint: APPROVAL, API_CALL, INFORMATION_REVIEW or FORM_REQUIREMENTS. */
             step?: string;
+            /** @description The owner of the run. */
             user_id: string;
         };
         /** @description A turn is running, or its phase has changed. */
@@ -2002,11 +2122,11 @@ export interface components {
             event: string;
             /** @description `id` orders the events of one user. It always has 16 digits, and each is greater than the one before. Pass it as "since" to resume. */
             id: string;
-            /** @description The version of the job's kind, see Job; empty without a job. */
+            /** @description The version of the job's kind: hex SHA-256. Absent without a job. */
             kindVersion?: string;
             /** @description The job that the event is about. */
             requestId: string;
-            /** @description True if the job is simulated, see Job. */
+            /** @description True if a simulated Claude runs the job, so that its content is made up. */
             simulated?: boolean;
             /**
              * Format: date-time
@@ -2042,6 +2162,7 @@ export interface components {
         SentMessage: {
             /** @description The message's number in its chat, from 1. */
             messageId: number;
+            /** @description Always true. */
             success: boolean;
         };
         "ship.action.deployToShipperCloud": {
@@ -2095,15 +2216,18 @@ export interface components {
              * @enum {string}
              */
             response_type: "in_channel" | "ephemeral";
+            /** @description The message, in Slack's mrkdwn. */
             text: string;
         };
         /** @description Contains the fields of a Slack command that are read. */
         SlackForm: {
-            /** @description TeamID, UserID and UserName identify the sender. */
+            /** @description The id of the sender's Slack workspace. */
             team_id?: string;
             /** @description The rest of the command: a verb, the job or question, words. */
             text?: string;
+            /** @description The sender's id in Slack. */
             user_id?: string;
+            /** @description The sender's name in Slack. */
             user_name?: string;
         };
         /**
@@ -2121,7 +2245,7 @@ export interface components {
         State: "pending" | "running" | "awaiting_approval" | "awaiting_input" | "received" | "cancelled" | "rejected" | "expired" | "failed";
         /** @description The event data of a state. */
         StateData: {
-            /** @description `attempt` counts consecutive turns that ended without a result. At MaxAttempts the job fails. */
+            /** @description `attempt` counts consecutive turns that ended without a result. At `maxAttempts` the job fails. */
             attempt?: number;
             /** @description A person's request to stop part of the turn. */
             interrupt?: components["schemas"]["Interrupt"];
@@ -2144,7 +2268,7 @@ export interface components {
         Statistics: {
             /** @description Today's budgets (UTC) that are set. Of those of users, they contain the one that the request names, or else the ten of which the most is spent. */
             budgets?: components["schemas"]["Budget"][];
-            /** @description Questions to people by type, and Total is for all types. */
+            /** @description Questions to people by type, and `total` is for all types. */
             checkpoints: {
                 [key: string]: components["schemas"]["CheckpointStats"];
             };
@@ -2159,17 +2283,25 @@ export interface components {
         };
         /** @description One round that a person requested. */
         SteeringIteration: {
-            /** @description `files_modified` and Output are its results; absent while it runs. */
+            /** @description The changed files; absent while the round is running. */
             files_modified?: string[];
+            /** @description The number of the round, from 1. */
             iteration_number: number;
+            /** @description The output of the round; absent while it is running. */
             output?: string;
+            /** @description The person's instruction for the round. */
             prompt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description The time at which the round was requested.
+             */
             timestamp: string;
         };
         /** @description Counts how often a job was steered. */
         SteeringState: {
+            /** @description The number of times the job has been steered. */
             current_iteration: number;
+            /** @description The rounds so far, oldest first. */
             history?: components["schemas"]["SteeringIteration"][];
             /** @description The maximum number of times; default 5. */
             max_iterations: number;
@@ -2177,12 +2309,14 @@ export interface components {
             queued?: string[];
         };
         Success: {
+            /** @description Always true. */
             success: boolean;
         };
         /** @description The consumption of turns. If the server proxies the requests to the model's API, it counts from the responses; otherwise, these are the CLI's figures. */
         Usage: {
-            /** @description `cacheReadTokens` and CacheWriteTokens count those of InputTokens that were read from the cache or written to it. */
+            /** @description The number of input tokens that were read from the cache. */
             cacheReadTokens?: number;
+            /** @description The number of input tokens that were written to the cache. */
             cacheWriteTokens?: number;
             /** @description The cost in US dollars: from the price table, or else the CLI's own estimate. */
             costUsd: number;
@@ -2193,8 +2327,9 @@ export interface components {
         };
         /** @description One contribution to a conversation. */
         Utterance: {
-            /** @description As in MessageBody. */
+            /** @description The author, if it is not the user themselves: an API key, or another person. */
             by?: string;
+            /** @description The text. */
             content: string;
             sender: components["schemas"]["Sender"];
         };
@@ -2206,8 +2341,11 @@ export interface components {
             exit_code: number;
             /** @description The repository it ran in. */
             repository: string;
+            /** @description The verifier's standard error. */
             stderr: string;
+            /** @description The verifier's standard output. */
             stdout: string;
+            /** @description True if the exit code is 0. */
             success: boolean;
             /** @description True if it was killed because it took too long. */
             timed_out?: boolean;
@@ -2228,11 +2366,11 @@ export interface components {
             event: string;
             /** @description `id` orders the events of one user. It always has 16 digits, and each is greater than the one before. Pass it as "since" to resume. */
             id: string;
-            /** @description The version of the job's kind, see Job; empty without a job. */
+            /** @description The version of the job's kind: hex SHA-256. Absent without a job. */
             kindVersion?: string;
             /** @description The job that the event is about. */
             requestId: string;
-            /** @description True if the job is simulated, see Job. */
+            /** @description True if a simulated Claude runs the job, so that its content is made up. */
             simulated?: boolean;
             /**
              * Format: date-time
@@ -2244,22 +2382,27 @@ export interface components {
         };
         /** @description Lists which files of a change under review a person has marked as viewed. */
         Viewed: {
-            /** @description The number of changed files. Viewed is the number of those that the person has marked as viewed in their present form. */
+            /** @description The number of changed files. */
             changed: number;
             /** @description The files of the whole change, in its order. */
             files: components["schemas"]["ViewedFile"][];
+            /** @description The number of changed files that the person has marked as viewed in their present form. */
             viewed: number;
         };
         /** @description A file of a change, with the person's mark. */
         ViewedFile: {
-            /** @description `digest` identifies the file's change, see FileDiff. */
+            /** @description The digest of the file's change, as in the diff. */
             digest?: string;
+            /** @description The file's path in its repository. */
             path: string;
+            /** @description The name of the file's repository. */
             repository: string;
+            /** @description True if the person has marked the file as viewed in its present form. */
             viewed: boolean;
         };
         /** @description A message from a person to a job's Claude, with its status. */
         Word: {
+            /** @description The number of that turn's next tool call: 1 for a message that was part of the turn's prompt. */
             beforeToolCall?: number;
             /**
              * Format: date-time
@@ -2270,7 +2413,7 @@ export interface components {
             hearing: components["schemas"]["HearingStatus"];
             /** @description The id of the message in the job's session. */
             messageId: number;
-            /** @description The turn that read it, and BeforeToolCall the number of that turn's next tool call: 1 for a message that was part of the turn's prompt. */
+            /** @description The number of the turn that read it. */
             turn?: number;
         };
     };
@@ -2285,17 +2428,17 @@ export interface operations {
     listCheckpoints: {
         parameters: {
             query?: {
-                /** @description The `nextCursor` of the previous page. */
+                /** @description The `nextCursor` of the previous page; default: the first page. */
                 cursor?: string;
-                /** @description Six or more characters of the random part of an id, with or without what comes before it. */
+                /** @description At least 6 characters of the random part of an id, with or without its prefix. */
                 idPrefix?: string;
-                /** @description The maximum number of entries in a page; default 50. */
+                /** @description The maximum number of entries in a page: 1 to 500, default 50. */
                 limit?: number;
-                /** @description A status; default: those that wait for a reply. */
+                /** @description Only checkpoints with this status; default: those that wait for a reply. */
                 status?: "open" | "reading" | "answered" | "clarified" | "expired" | "cancelled";
-                /** @description A type. */
+                /** @description Only checkpoints of this type; default: all types. */
                 type?: "review" | "confirmation" | "tool_approval" | "error_recovery" | "information_request" | "form_requirements";
-                /** @description The user, for back ends. A person sees only their own. */
+                /** @description The user, for back ends. A user's token always selects its own user. */
                 userId?: string;
             };
             header?: never;
@@ -2312,23 +2455,23 @@ export interface operations {
                 createdSince?: string;
                 /** @description Only jobs created before this time. */
                 createdUntil?: string;
-                /** @description The `nextCursor` of the previous page. */
+                /** @description The `nextCursor` of the previous page; default: the first page. */
                 cursor?: string;
                 /** @description The fields of each job to return, such as `requestId,status`; or `-result,-input` for all but these. */
                 fields?: string;
-                /** @description Six or more characters of the random part of an id, with or without what comes before it. */
+                /** @description At least 6 characters of the random part of an id, with or without its prefix. */
                 idPrefix?: string;
-                /** @description A kind's name. */
+                /** @description Only jobs of the kind with this name. */
                 kind?: string;
-                /** @description The maximum number of entries in a page; default 50. */
+                /** @description The maximum number of entries in a page: 1 to 500, default 50. */
                 limit?: number;
-                /** @description Words, at most 200 characters: each is in the title, the kind, the id or a tag, in any case. */
+                /** @description Words to search for, at most 200 characters. A job matches if its title, kind, id or tags contain each word; case is ignored. */
                 q?: string;
-                /** @description Any of these states, as repeated parameters or separated by commas. */
+                /** @description Only jobs in one of these states: a repeated parameter, or separated by commas. */
                 status?: ("pending" | "running" | "awaiting_approval" | "awaiting_input" | "received" | "cancelled" | "rejected" | "expired" | "failed")[];
-                /** @description A tag of the jobs. */
+                /** @description Only jobs with this tag. */
                 tag?: string;
-                /** @description The user, for back ends. A person sees only their own. */
+                /** @description The user, for back ends. A user's token always selects its own user. */
                 userId?: string;
             };
             header?: never;

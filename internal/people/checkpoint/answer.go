@@ -87,7 +87,7 @@ func (s *Service) answer(ctx context.Context, c job.Checkpoint, g Reply) (lifecy
 		return lifecycle.Resolution{}, fmt.Errorf("checkpoint %s holds props that are not valid: %v", c.ID, details)
 	}
 	if n := utf8.RuneCountInString(g.Text); n > maxText {
-		return lifecycle.Resolution{}, job.InvalidField("/text", fmt.Sprintf("found %d characters; at most %d are read", n, maxText))
+		return lifecycle.Resolution{}, job.InvalidField("/text", fmt.Sprintf("found %d characters; at most %d are allowed", n, maxText))
 	}
 	if fault := approval.ScopeFault(g.Scope); fault != "" {
 		return lifecycle.Resolution{}, job.InvalidField("/scope", fault)

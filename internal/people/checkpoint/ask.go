@@ -54,7 +54,7 @@ func (s *Service) Ask(ctx context.Context, a Request) (outcome lifecycle.Outcome
 	for name, words := range map[string]*job.AnswerProps{"yes": f.props.Yes, "no": f.props.No} {
 		if words != nil && a.Asked == nil {
 			details = append(details, job.Detail{
-				Path: "/props/" + name, Message: "only a kind's action has wordings of a yes and a no: leave it out",
+				Path: "/props/" + name, Message: "only the confirmation of a kind's action has this field: leave it out",
 			})
 		}
 	}

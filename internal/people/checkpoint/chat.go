@@ -225,7 +225,7 @@ func (s *Service) addresseeOf(ctx context.Context, m Incoming, shown shown) (add
 	}
 	if i := slices.IndexFunc(open, shown.names); i >= 0 && !shown.includes(open[i]) {
 		return addressee{}, job.Errorf(
-			job.Conflict, "The question %d is one of job %s, not of %s: nothing was sent", open[i].MessageID, open[i].RequestID, shown.to.Job,
+			job.Conflict, "Question %d belongs to job %s, not to %s: nothing was sent", open[i].MessageID, open[i].RequestID, shown.to.Job,
 		).WithHint("Name the job of the question's message in props.%s, or none.", jobProp)
 	}
 	open = slices.DeleteFunc(open, func(c job.Checkpoint) bool { return !shown.includes(c) })

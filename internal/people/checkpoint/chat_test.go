@@ -188,7 +188,7 @@ func TestANumberOfAClosedQuestion(t *testing.T) {
 			}
 			story := strings.Join(p.story(), "\n")
 			must.Equal(t, c.value, got, story)
-			must.Equal(t, c.told, strings.Contains(story, "Question 2 of the list is closed by now"), story)
+			must.Equal(t, c.told, strings.Contains(story, "Question 2 of the list is already closed"), story)
 		})
 	}
 }

@@ -15,9 +15,9 @@ func (f form) decide(g Reply) (lifecycle.Resolution, error) {
 	binding := f.checkpoint.Type.Binding()
 	switch {
 	case g.Values != nil && (f.checkpoint.Type != job.ToolApproval || g.Decision != job.Approve):
-		return lifecycle.Resolution{}, job.InvalidField("/values", "only the input of a tool call can be changed while it is approved")
+		return lifecycle.Resolution{}, job.InvalidField("/values", "only the input of a tool call can be edited when it is approved")
 	case g.Decision == job.Approve && f.qualifies(g.Text):
-		return lifecycle.Resolution{}, job.InvalidField("/text", "is no yes in itself, so it may object or add a condition. Leave it out, send another decision, or write it as a message of its own")
+		return lifecycle.Resolution{}, job.InvalidField("/text", "is not a clear yes: it may object or add a condition. Leave it out, send another decision, or write it as a separate message")
 	case g.Decision == job.Cancel:
 		return f.cancel(g.Text), nil
 	case f.checkpoint.Type == job.Review:

@@ -106,7 +106,7 @@ func (s *Service) FinishInterpreting(ctx context.Context, id job.ID) error {
 			return err
 		}
 	}
-	s.log.Info("Claude read a reply", "checkpointId", c.ID, "requestId", c.RequestID, "action", m.Action, "confidence", m.Confidence)
+	s.log.Info("reply interpreted", "checkpointId", c.ID, "requestId", c.RequestID, "action", m.Action, "confidence", m.Confidence)
 	base := *c.Reply
 	a := f.askAgain(base, f.props.CurrentValues, cmp.Or(m.Ask, f.repeated()))
 	switch {

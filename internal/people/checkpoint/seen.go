@@ -119,7 +119,7 @@ func (f form) checkNamed(s Seen) error {
 
 func (f form) movedOn(path, message string) error {
 	return job.Errorf(
-		job.Conflict, "Not what is under review: that is %s of the change",
+		job.Conflict, "This is not what is under review: that is %s of the change",
 		job.RoundWords(f.props.Iteration, f.props.MaxIterations),
 	).
 		WithHint("Look at it (GET /api/jobs/%s/diff), then decide on that.", f.checkpoint.RequestID).WithDetails(job.Detail{

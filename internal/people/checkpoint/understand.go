@@ -39,7 +39,7 @@ func (s *Service) understand(f form, g Reply) (lifecycle.Resolution, error) {
 		base.Decision = job.Decision(r.Outcome)
 		a := answered(base)
 		if r.SaidCancel {
-			a.Note = `That was taken as a no to this question alone. To give the whole job up, write "cancel the job".`
+			a.Note = `That was understood as a no to this question only. To cancel the whole job, write "cancel the job".`
 		}
 		return a, nil
 	case intent.Cancel:

@@ -44,7 +44,7 @@ func VerifySlack(secret string, header http.Header, body []byte, now time.Time) 
 	stamp := header.Get("X-Slack-Request-Timestamp")
 	seconds, err := strconv.ParseInt(stamp, 10, 64)
 	if err != nil {
-		return errors.New("the request carries no timestamp of Slack's")
+		return errors.New("the request has no Slack timestamp")
 	}
 	if age := now.Sub(time.Unix(seconds, 0)); age > slackAge || age < -slackAge {
 		return errors.New("the request is too old, or the clocks differ")
@@ -143,7 +143,7 @@ func (c *SlackCommand) check() error {
 	case c.Verb == "steer" && c.Text == "":
 		return errors.New(`steer needs a prompt: steer <job> "<prompt>"`)
 	case (c.Verb == "cancel" || c.Verb == "status") && (c.Text != "" || c.RequestID == ""):
-		return errors.New(c.Verb + " takes nothing but a job")
+		return errors.New(c.Verb + " takes only a job")
 	case c.Verb == "approve" && (c.Text != "" || c.CheckpointID == "" && c.Iteration == nil):
 		// One that named only a job would approve whatever the job asks when it arrives, or arrives again.
 		return errors.New("approve needs what you have looked at, and nothing else: approve <checkpoint>, as the question shows it, or approve <job> <round> for a change")

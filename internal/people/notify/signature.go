@@ -53,7 +53,7 @@ func keyOf(secret string) ([]byte, error) {
 	encoded, found := strings.CutPrefix(secret, encodedSecret)
 	switch pair := func(start string) bool { return strings.HasPrefix(secret, start) }; {
 	case slices.ContainsFunc(asymmetric, pair):
-		return nil, errors.New("it is half of a key pair (whsk_, whpk_), but webhooks are signed with one secret: want whsec_<base64>, or any text")
+		return nil, errors.New("it is half of a key pair (whsk_, whpk_), but webhooks are signed with one secret: expected whsec_<base64>, or any text")
 	case !found && strings.Contains(strings.ToLower(secret), encodedSecret):
 		return nil, errors.New("write whsec_ in small letters, with nothing before it: no v1, as in a signature, no quotes, and a space between two secrets")
 	case !found:

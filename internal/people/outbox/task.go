@@ -26,7 +26,7 @@ func (o *Outbox) notify(ctx context.Context, p store.Partition, t store.Task) {
 	ctx, cancelBooking := context.WithTimeout(context.WithoutCancel(ctx), noticeLease/4)
 	defer cancelBooking()
 	if err = o.book(ctx, p, t, d, err); err != nil {
-		log.Warn("a task could not be booked: it will be done again", "error", err)
+		log.Warn("task not recorded as done: it will be repeated", "error", err)
 	}
 }
 
@@ -35,7 +35,7 @@ func (o *Outbox) book(ctx context.Context, p store.Partition, t store.Task, d de
 	log := o.log.With("task", t.Kind, "about", t.Ref, "attempt", t.Attempt)
 	switch {
 	case job.HasKind(err, job.NotFound): // nothing is left to do
-		log.Warn("a task is about something that no longer exists", "error", err)
+		log.Warn("task dropped: its subject no longer exists", "error", err)
 		return o.queue.FinishTask(ctx, p, t)
 	case err == nil && d.address == "":
 		return o.leave(ctx, p, t, d.notice.Age)
@@ -46,15 +46,15 @@ func (o *Outbox) book(ctx context.Context, p store.Partition, t store.Task, d de
 		return o.queue.NoticeAccepted(ctx, d.receiver)
 	case errors.Is(err, errBusy) || d.address == "": // no call was made
 		after := busyWait + time.Duration(rand.Int64N(int64(busyWait))) //nolint:gosec // jitter needs no secrecy
-		log.Info("a notice waits for room", "in", after, "error", err)
+		log.Info("notification delayed: too many calls", "in", after, "error", err)
 		return o.postpone(p, after, o.queue.PostponeTask(ctx, p, t, after))
 	}
 	after, again := notify.Retry(err, d.notice.Age)
 	if !again {
-		log.Error("notice given up", "error", err)
+		log.Error("notification given up", "error", err)
 		return o.queue.GiveUpNotice(ctx, p, t, err.Error())
 	}
-	log.Warn("a task failed and will be repeated", "in", after, "error", err)
+	log.Warn("task failed, retrying", "in", after, "error", err)
 	return o.postpone(p, after, o.queue.DelayNotice(ctx, p, t, d.receiver, err.Error(), after))
 }
 
@@ -73,7 +73,7 @@ func (o *Outbox) leave(ctx context.Context, p store.Partition, t store.Task, age
 	case t.Kind == lifecycle.TaskResume:
 		return o.queue.FinishTask(ctx, p, t)
 	}
-	o.log.Error("notice given up", "task", t.Kind, "about", t.Ref, "error", errNoAddress)
+	o.log.Error("notification given up", "task", t.Kind, "about", t.Ref, "error", errNoAddress)
 	return o.queue.GiveUpNotice(ctx, p, t, errNoAddress)
 }
 
@@ -96,18 +96,18 @@ func (o *Outbox) perform(ctx context.Context, p store.Partition, t store.Task) {
 	case err == nil:
 		err = o.queue.FinishTask(ctx, p, t)
 	case job.HasKind(err, job.NotFound): // nothing is left to do
-		log.Warn("a task is about something that no longer exists", "error", err)
+		log.Warn("task dropped: its subject no longer exists", "error", err)
 		err = o.queue.FinishTask(ctx, p, t)
 	case t.Attempt < maxAttempts:
 		after := min(maxDelay, time.Second<<min(t.Attempt, 12))
-		log.Warn("a task failed and will be repeated", "in", after, "error", err)
+		log.Warn("task failed, retrying", "in", after, "error", err)
 		err = o.postpone(p, after, o.queue.PostponeTask(ctx, p, t, after))
 	default:
-		log.Error("a task failed for good", "error", err)
+		log.Error("task failed permanently", "error", err)
 		err = o.queue.FinishTask(ctx, p, t)
 	}
 	if err != nil {
-		log.Warn("a task could not be booked: it will be done again", "error", err)
+		log.Warn("task not recorded as done: it will be repeated", "error", err)
 	}
 }
 
@@ -123,7 +123,7 @@ func (o *Outbox) do(ctx context.Context, t store.Task) error {
 	default:
 	}
 	// During a rolling update, newer nodes may add tasks that only they know.
-	return fmt.Errorf("this node does not know tasks of the kind %q", t.Kind)
+	return fmt.Errorf("this node does not support tasks of type %q", t.Kind)
 }
 
 const (

@@ -109,7 +109,7 @@ func shellFault(pattern string) string {
 	case slices.ContainsFunc(
 		words, func(word string) bool { return strings.Contains(word, "$") && !strings.ContainsAny(text, `'\`) },
 	):
-		return "the pattern can never match: a rule knows no variables"
+		return "the pattern can never match: rules have no variables"
 	}
 	return ""
 }
@@ -136,7 +136,7 @@ func addressFault(pattern string) string {
 			return "the pattern can never match: expected domain:example.com, domain:*.example.com or an address that begins with http:// or https://"
 		}
 		if path, _ := readPath(rest); climbs(path) {
-			return "the pattern can never match: it leads somewhere else by . or .. or a backslash"
+			return "the pattern can never match: it contains ., .. or a backslash"
 		}
 		named := url.URL{Host: at}
 		host = named.Hostname()

@@ -16,14 +16,14 @@ func TestWhyACallIsJudgedSo(t *testing.T) {
 	denying.Deny = []string{"Bash(rm *)"}
 	for text, want := range map[string]approval.Judgement{
 		"Bash: ls -l":                      {Verdict: approval.Allow, Rule: "Bash(ls *)", Why: "all of the call matches"},
-		"Bash: make deploy":                {Verdict: approval.Ask, Rule: "Bash(git push *)", Why: "it cannot be seen whether the call matches"},
+		"Bash: make deploy":                {Verdict: approval.Ask, Rule: "Bash(git push *)", Why: "it is not certain whether the call matches"},
 		"Bash: make test && rm -r x":       {Verdict: approval.Deny, Rule: "Bash(rm *)", Why: "a part of the call matches"},
-		"Bash: make build":                 {Verdict: approval.Ask, Rule: "Bash(rm *)", Why: "it cannot be seen whether the call does what this rule denies"},
+		"Bash: make build":                 {Verdict: approval.Ask, Rule: "Bash(rm *)", Why: "it is not certain that the call does nothing that this rule denies"},
 		"Write: docs/a.md":                 {Verdict: approval.Ask, Rule: "Write(docs/**)", Why: "all of the call matches"},
 		"Write: src/a.go":                  {Verdict: approval.Allow, Why: "files in the working directory may be read and edited"},
 		"WebFetch: https://example.com":    {Verdict: approval.Deny, Rule: "WebFetch", Why: "all of the call matches"},
 		"WebSearch: rain":                  {Verdict: approval.Allow, Rule: "WebSearch", Why: "all of the call matches"},
-		`Task: {"prompt": "x"}`:            {Verdict: approval.NoOpinion, Why: "no rule speaks of all that the call does"},
+		`Task: {"prompt": "x"}`:            {Verdict: approval.NoOpinion, Why: "no rule covers all that the call does"},
 		`Bash: {"command": "git push -f"}`: {Verdict: approval.Ask, Rule: "Bash(git push *)", Why: "a part of the call matches"},
 	} {
 		call, err := approval.ParseToolCall(text)

@@ -53,10 +53,10 @@ func Permit(r Request, scope job.ApprovalScope, life time.Duration) (p Permissio
 		return p, ""
 	}
 	if r.Type != job.ToolApproval {
-		return p, "only calls of tools can be allowed for more than once"
+		return p, "only tool calls can be approved for more than one call"
 	}
 	if r.Changed {
-		return p, "an input that you change can be allowed once only: the rule is of the call as it was"
+		return p, "edited input can only be approved once"
 	}
 	p.Scope = scope
 	p.Standing = &job.Approval{UserID: r.UserID, Kind: r.Kind, Rule: r.Rule, Covers: says(r.Rule)}

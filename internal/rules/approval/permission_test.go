@@ -30,8 +30,8 @@ func TestWhatAYesPermits(t *testing.T) {
 		{"a yes for the job, what the rule asks for in that job", job.ToolApproval, job.ForJob, inJob, ""},
 		{"a yes for always, what the rule asks for in any job of the kind", job.ToolApproval, job.Always, always, ""},
 		{"a yes to an action, once", job.Confirmation, job.Once, once, ""},
-		{"a yes to an action for always, nothing", job.Confirmation, job.Always, once, "only calls of tools can be allowed for more than once"},
-		{"a yes to a change for the job, nothing", job.Review, job.ForJob, once, "only calls of tools can be allowed for more than once"},
+		{"a yes to an action for always, nothing", job.Confirmation, job.Always, once, "only tool calls can be approved for more than one call"},
+		{"a yes to a change for the job, nothing", job.Review, job.ForJob, once, "only tool calls can be approved for more than one call"},
 		{"a yes for another scope, nothing", job.ToolApproval, "forever", once, `found "forever"; allowed: once, job, always`},
 	} {
 		t.Run(row.says, func(t *testing.T) {

@@ -99,7 +99,7 @@ func (r ToolRules) Judge(c ToolCall) Judgement {
 	if rule := first(deny, c, hidden); rule != nil {
 		return Judgement{
 			Verdict: Ask, Rule: rule.text,
-			Why: "it cannot be seen whether the call does what this rule denies", Permits: exactly(c),
+			Why: "it is not certain that the call does nothing that this rule denies", Permits: exactly(c),
 		}
 	}
 	for _, patterned := range []bool{true, false} {
@@ -119,7 +119,7 @@ func (r ToolRules) Judge(c ToolCall) Judgement {
 		const here = "in the working directory"
 		return Judgement{Verdict: Allow, Why: "files in the working directory may be read and edited", Permits: here}
 	}
-	return Judgement{Verdict: NoOpinion, Why: "no rule speaks of all that the call does"}
+	return Judgement{Verdict: NoOpinion, Why: "no rule covers all that the call does"}
 }
 
 func (r toolRule) why(c ToolCall) string {
@@ -130,7 +130,7 @@ func (r toolRule) why(c ToolCall) string {
 		return "a part of the call matches"
 	default:
 	}
-	return "it cannot be seen whether the call matches"
+	return "it is not certain whether the call matches"
 }
 
 // textField is the input field that ParseToolCall sets for each tool.

@@ -301,7 +301,7 @@ func (p *Policy) actionProblems(list ast.Node) (problems []Problem) {
 		}
 		name := cmp.Or(a.Name, fmt.Sprintf("number %d", i+1))
 		if slices.ContainsFunc(p.Actions[:i], func(b *Action) bool { return b != nil && b.Name == a.Name }) {
-			problems = append(problems, Problem{Line: a.Line("name"), Message: "actions: " + name + " is here twice", Unreadable: true})
+			problems = append(problems, Problem{Line: a.Line("name"), Message: "actions: " + name + " occurs twice", Unreadable: true})
 			continue
 		}
 		for _, f := range a.complete() {
@@ -364,7 +364,7 @@ func (a *Action) complete() (faults actionFaults) {
 		return faults
 	}
 	if a.schema.HasField("confirmed") {
-		faults.add("input: the field confirmed is the call's own", "", "input", "properties", "confirmed")
+		faults.add("input: the field confirmed is reserved", "", "input", "properties", "confirmed")
 	}
 	faults.part(a.confirmFault(), "confirm")
 	faults.add(a.runFault(), "", "command")
@@ -422,7 +422,7 @@ func (a *Action) checkTexts(faults *actionFaults) {
 	plain := func(text string, path ...string) {
 		if strings.Contains(text, "{{") {
 			faults.add(path[len(path)-1]+
-				": nothing is filled in here", "Variables stand in question, in the messages of yes and no, and in the arguments of command.", path...)
+				": nothing is filled in here", "Variables may be used in question, in the messages of yes and no, and in the arguments of command.", path...)
 		}
 	}
 	faults.variables(a.Question, a.schema, "question")
@@ -439,7 +439,7 @@ func (a *Action) checkTexts(faults *actionFaults) {
 		}
 		for i, text := range answer.Also {
 			if strings.Contains(text, "{{") {
-				faults.add(name+": also: nothing is filled in here, for a value could then choose which replies count",
+				faults.add(name+": also: nothing is filled in here, because a value could then choose which replies count",
 					"Write out the words that count, or put the variable into message, which is filled in in quotes.", name, "also",
 					strconv.Itoa(i))
 			}

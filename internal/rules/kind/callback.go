@@ -87,7 +87,7 @@ func checkTools(k *Kind) (problems []Problem) {
 			add("input", "input: with callback: mcp, x-mcp-header is not allowed", "")
 		}
 		if !IsActionTool(a.Name) {
-			add("name", "with callback: mcp, a tool of the server's own has this name", "Give the action another name.")
+			add("name", "with callback: mcp, this name is reserved for a tool of the server", "Give the action another name.")
 		}
 		if len(a.Name) > longestTool {
 			message := fmt.Sprintf("with callback: mcp, a name may have %d letters at most", longestTool)

@@ -46,7 +46,7 @@ func TestWhatCannotBeATool(t *testing.T) {
 		"anyOf, by curl":     {result: `{"type":"object","anyOf":[{"required":["a"]}]}`},
 		"a property's name":  {front: "callback: mcp", result: `{"type":"object","properties":{"größe":{}}}`, want: `has the property "größe"`},
 		"headers":            {front: "callback: mcp", result: `{"type":"object","properties":{"a":{"type":"string","x-mcp-header":"a b"}}}`, want: "x-mcp-header"},
-		"an action's name":   {front: "callback: mcp\nactions: [{name: ask_user, webhook: 'https://h.example'}]", want: "a tool of the server's own has this name"},
+		"an action's name":   {front: "callback: mcp\nactions: [{name: ask_user, webhook: 'https://h.example'}]", want: "this name is reserved for a tool of the server"},
 		"the same, by curl":  {front: "actions: [{name: ask_user, webhook: 'https://h.example'}]"},
 		"a long name":        {front: "callback: mcp\nactions: [{name: " + long + ", webhook: 'https://h.example'}]", want: "49 letters at most"},
 		"an action's header": {front: "callback: mcp\nactions: [{name: deploy, webhook: 'https://h.example', input: {type: object, properties: {a: {type: string, x-mcp-header: x}}}}]", want: "x-mcp-header is not allowed"},

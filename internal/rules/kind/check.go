@@ -155,8 +155,8 @@ func checkChecks(k *Kind) (problems []Problem) {
 		}
 		if _, err := c.condition.Holds(values); err != nil {
 			problem(
-				i, "that: it cannot be decided without the fields that may be missing: "+err.Error(),
-				`Say what is true without them, such as input.size == nil or input.size > 0.`,
+				i, "that: it fails if optional fields are missing: "+err.Error(),
+				`Cover that case, too, such as input.size == nil or input.size > 0.`,
 			)
 		}
 	}

@@ -52,7 +52,7 @@ check:
 ---
 x`, "l.md": "---\ncheck:\n  - that: 'true'\n    mesage: x\n---\nx"}, map[string]string{"k.input.json": ranges, "k.result.json": items}))
 	wantProblems(t, got,
-		`p/k.md:3: check: number 1: that: it cannot be decided without the fields that may be missing`,
+		`p/k.md:3: check: number 1: that: it fails if optional fields are missing`,
 		`p/k.md:5: check: number 2: that: input.form: `,
 		`p/k.md:7: check: number 3: that: expected bool, but got int`,
 		`p/k.md:9: check: number 4: each check needs that`,

@@ -111,7 +111,7 @@ var kindName = lazy.Regexp(`^[a-z][a-z0-9-]{0,62}$`)
 
 func (l *loader) kind(name string, prompt file) *Kind {
 	if !kindName().MatchString(name) {
-		l.problem(prompt.path, 0, "%q is no name for a kind: small letters, digits and - only, beginning with a letter", name)
+		l.problem(prompt.path, 0, "%q is not a valid name for a kind: use only lower-case letters, digits and -, beginning with a letter", name)
 	}
 	policy, body, bodyLine, problems := ParsePrompt(prompt.text)
 	l.add(prompt.path, problems)

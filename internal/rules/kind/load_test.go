@@ -102,7 +102,7 @@ func TestCheckTellsAllProblemsOfAllKinds(t *testing.T) {
 		"notes.json":      `{}`,
 	}))
 	want := []string{
-		`p/Upper.md: "Upper" is no name for a kind: small letters, digits and - only, beginning with a letter`,
+		`p/Upper.md: "Upper" is not a valid name for a kind: use only lower-case letters, digits and -, beginning with a letter`,
 		`p/bad.md:2: modle is not a known key (Known keys:`,
 		`p/bad.md:5: {{input.date.year}}: the input schema has no field year there: string holds no fields`,
 		`p/bad.md:5: {{input.when}}: the input schema has no field when (It has: date, who, open.)`,
@@ -111,7 +111,7 @@ func TestCheckTellsAllProblemsOfAllKinds(t *testing.T) {
 		`p/bad.md:7: {{USER}}: is not a known variable (There are`,
 		`p/bad.md:7: {{input.}}: is not a known variable (There are`,
 		`p/empty.md:5: the prompt is empty: there is nothing below the front matter`,
-		`s/bad.result.json:2: is no JSON Schema: at /type: `,
+		`s/bad.result.json:2: is not a JSON Schema: at /type: `,
 		`s/god.result.json: there is no prompt god.md for it`,
 		`s/notes.json: its name ends neither in .input.json nor in .result.json`,
 	}

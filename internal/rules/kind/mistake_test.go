@@ -84,7 +84,7 @@ About {{input.topic}} and {{input.topic
 	wantProblems(t, got,
 		`p/k.md:10: actions: deploy: input: "minLenght" is not a keyword of JSON Schema`,
 		`p/k.md:13: actions: deploy: command: ./deploy.sh is a relative path`,
-		`p/k.md:15: actions: deploy is here twice`,
+		`p/k.md:15: actions: deploy occurs twice`,
 		`p/k.md:18: actions: second: confirm: input.amuont: the input schema has no field amuont. It has: name, amount.`,
 		`p/k.md:19: actions: second: title: nothing is filled in here`,
 		`p/k.md:20: actions: second: {{input.name?: the variable is not closed (End it with }}`,

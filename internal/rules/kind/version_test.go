@@ -73,7 +73,7 @@ func TestJobsContinueWithAKindThatWasValidOnce(t *testing.T) {
 		"tools: {ask: [Bash]}\ntools: {}":                      "already defined",
 		"check: [{that: input.a >, message: x}]":               "unexpected token EOF",
 		action + "  input: {type: no}":                         "input",
-		action + "- name: a\n  webhook: https://shop.example/": "is here twice",
+		action + "- name: a\n  webhook: https://shop.example/": "occurs twice",
 		"actions: [null]":                                      "is empty",
 	} {
 		text := job.MustJSON(map[string]any{

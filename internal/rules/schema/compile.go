@@ -68,7 +68,7 @@ func compileSource(source []byte) (compiled *jsonschema.Schema, err error) {
 // faults returns errors that the compiler would accept, or report without a line.
 func (s *Schema) faults() []Problem {
 	if _, ok := s.root.value.(map[string]any); !ok {
-		return []Problem{{Line: s.root.line, Message: "is no JSON Schema: found " + typed(s.root.value) + "; expected an object"}}
+		return []Problem{{Line: s.root.line, Message: "is not a JSON Schema: found " + typed(s.root.value) + "; expected an object"}}
 	}
 	var problems []Problem
 	if version := s.root.Get("$schema"); version != nil && strings.TrimSuffix(version.Text(), "#") != draft {
@@ -94,14 +94,14 @@ func (s *Schema) refFault(ref *Node) []Problem {
 			return nil
 		}
 		return []Problem{{
-			Line: ref.line, Message: fmt.Sprintf("$ref %q leads nowhere", ref.Text()),
+			Line: ref.line, Message: fmt.Sprintf("$ref %q cannot be resolved", ref.Text()),
 			Hint: "Name a part of this file, such as #/$defs/<name>.",
 		}}
 	case s.hasID(target) || target == draft:
 		return nil
 	}
 	return []Problem{{
-		Line: ref.line, Message: fmt.Sprintf("$ref %q leads out of this file", target),
+		Line: ref.line, Message: fmt.Sprintf("$ref %q refers to another file", target),
 		Hint: "Nothing is fetched: copy that schema under $defs and refer to #/$defs/<name>.",
 	}}
 }
@@ -126,7 +126,7 @@ func (s *Schema) compileProblems(err error) []Problem {
 			text = wrapped.Err.Error()
 		}
 		text = strings.ReplaceAll(strings.TrimPrefix(text, "jsonschema: "), schemaURL, "")
-		return []Problem{{Line: s.root.line, Message: "is no usable JSON Schema: " + text}}
+		return []Problem{{Line: s.root.line, Message: "is not a usable JSON Schema: " + text}}
 	}
 	return s.metaProblems(leaves(invalid))
 }
@@ -145,7 +145,7 @@ func (s *Schema) metaProblems(faults []*jsonschema.ValidationError) []Problem {
 	for path, found := range messages {
 		at := s.root.nearest(path)
 		problems = append(problems, Problem{
-			Line: at.line, Message: "is no JSON Schema: at " + path + ": " + strings.Join(found, ", or "),
+			Line: at.line, Message: "is not a JSON Schema: at " + path + ": " + strings.Join(found, ", or "),
 			Hint: "Found " + typed(at.value) + "." + meantType(path, at),
 		})
 	}

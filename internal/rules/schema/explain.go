@@ -118,7 +118,7 @@ func (e *explainer) leaf(f fault) {
 	case f.keyword == "uniqueItems":
 		e.add(f.path, "%s; every item must be different", f.message)
 	case f.keyword == "not":
-		e.add(f.path, "found %s, which is the one thing not allowed here: %s", f.found, e.describe(f.limit))
+		e.add(f.path, "found %s, which is not allowed here: %s", f.found, e.describe(f.limit))
 	case f.keyword == "oneOf": // if none matches, see alternatives
 		e.add(f.path, "found %s, which fits more than one of the allowed forms; it must fit exactly one", f.found)
 	default:

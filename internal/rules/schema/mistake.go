@@ -75,7 +75,7 @@ func (m *mistakes) visit(n *Node) {
 
 func (m *mistakes) unsatisfiable(n *Node) {
 	never := func(at *Node, format string, args ...any) {
-		m.add(at.line, "nothing satisfies this: "+fmt.Sprintf(format, args...), "")
+		m.add(at.line, "no value can satisfy this: "+fmt.Sprintf(format, args...), "")
 	}
 	for _, pair := range [][2]string{
 		{"minimum", "maximum"},

@@ -179,7 +179,7 @@ func (s *maskSearch) add(to *[]string, place string) error {
 	*to = append(*to, place)
 	if len(s.found.Unreadable)+len(s.found.Unwritable) > maxMasks {
 		return fmt.Errorf(
-			"the kind's deny rules forbid more than %d files: deny the directories that they lie in, or fewer files", maxMasks,
+			"the kind's deny rules forbid more than %d files: deny their directories, or fewer files", maxMasks,
 		)
 	}
 	return nil

@@ -128,7 +128,7 @@ func FindSandbox(ctx context.Context, o SandboxOptions) (Sandbox, error) {
 	if err != nil {
 		reason := cmp.Or(string(bytes.TrimSpace(errs.Bytes())), err.Error())
 		return Sandbox{}, fmt.Errorf(
-			"bwrap does not work here (%s): it needs version 0.7 or later and user namespaces (docs/sandbox.md says how in containers)",
+			"bwrap does not work here (%s): it needs version 0.7 or later and user namespaces (see docs/sandbox.md for containers)",
 			reason,
 		)
 	}

@@ -82,7 +82,7 @@ func (s *strays) end() int {
 	}
 	s.known = here
 	if len(ended) > 0 {
-		s.log.Warn("ended processes that outlived what they belong to", "processes", len(ended), "pids", firstOf(ended))
+		s.log.Warn("killed leftover processes", "processes", len(ended), "pids", firstOf(ended))
 	}
 	return len(ended)
 }

@@ -70,7 +70,7 @@ func (s *Sweeper) Sweep() {
 		if len(ended) == 0 {
 			return
 		}
-		s.log.Warn("ended processes that outlived their turn", "processes", len(ended), "pids", firstOf(ended))
+		s.log.Warn("killed leftover processes of a turn", "processes", len(ended), "pids", firstOf(ended))
 		time.Sleep(10 * time.Millisecond) // the system needs a moment to reap them
 	}
 }

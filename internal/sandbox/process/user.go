@@ -29,7 +29,7 @@ func userOfJobs() (uid int, setpriv string, err error) {
 	}
 	if setpriv, err = exec.LookPath("setpriv"); err != nil {
 		return 0, "",
-			errors.New("the server runs as root, and setpriv is not on PATH, by which jobs get another user: install util-linux, or run the server as an ordinary user")
+			errors.New("the server runs as root, and setpriv, which gives jobs another user, is not on PATH: install util-linux, or run the server as an ordinary user")
 	}
 	return jobUser, setpriv, nil
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // ErrIrregular is returned for a link, a named pipe, a device and the like in place of a file.
-var ErrIrregular = errors.New("it is no regular file")
+var ErrIrregular = errors.New("it is not a regular file")
 
 // TooLargeError is returned for a file with more than Most bytes.
 type TooLargeError struct{ Most int64 }

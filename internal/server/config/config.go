@@ -258,7 +258,7 @@ func (c Config) bounds() []bound {
 		{"HOLD", c.Hold, c.Hold >= 0 && c.Hold <= 5*time.Minute, "0 to 5m"},
 		{"APPROVAL_TIMEOUT", c.ApprovalTimeout, c.ApprovalTimeout >= time.Second, "at least 1s"},
 		{"NL_CONFIDENCE", c.NLConfidence, c.NLConfidence > 0 && c.NLConfidence <= 1, "more than 0, at most 1"},
-		{"RETENTION", c.Retention, c.Retention >= c.HumanTimeout, fmt.Sprintf("at least HUMAN_TIMEOUT (%s), for a chat must outlive its questions", c.HumanTimeout)},
+		{"RETENTION", c.Retention, c.Retention >= c.HumanTimeout, fmt.Sprintf("at least HUMAN_TIMEOUT (%s), because a chat must outlive its questions", c.HumanTimeout)},
 		{"RETRY_BACKOFF", c.RetryBackoff, c.RetryBackoff > 0, "more than 0"},
 		{"NODE_TIMEOUT", c.NodeTimeout, c.NodeTimeout >= time.Second, "at least 1s"},
 		{"BUDGET_USD_PER_DAY", c.BudgetPerDay, isBudget(c.BudgetPerDay), budget},
@@ -295,32 +295,32 @@ func (c Config) validate() error {
 		if reflect.TypeOf(b.value).Kind() == reflect.String {
 			verb = "%q"
 		}
-		check(b.ok, "%s "+verb+": want %s", b.name, b.value, b.want)
+		check(b.ok, "%s "+verb+": expected %s", b.name, b.value, b.want)
 	}
 	for word := range strings.FieldsSeq(c.ClaudeArgs) {
 		check(strings.Count(word, `"`)%2 == 0 && strings.Count(word, "'")%2 == 0,
-			"CLAUDE_ARGS: quotes do not keep a text with spaces together: each word, %q among them, is an argument of its own", word)
+			"CLAUDE_ARGS: quotes have no effect: each word, such as %q, is a separate argument", word)
 	}
 	check(c.RedisWait == 0 || c.RedisURL != "",
 		"REDIS_WAIT %d: the embedded Redis has no replicas; set REDIS_URL to one that has, or leave REDIS_WAIT out", c.RedisWait)
 	// These may hold a secret.
-	check(c.WebhookURL == "" || outbound.IsWebAddress(c.WebhookURL), "WEBHOOK_URL: want an http or https URL")
-	check(c.SlackURL == "" || outbound.IsWebAddress(c.SlackURL), "SLACK_WEBHOOK_URL: want an http or https URL")
-	each(c.CORSOrigins, isOrigin, "CORS_ORIGINS: %q is no origin: want scheme://host[:port] and nothing behind it, such as https://app.example.com")
-	each(c.TrustedProxies, isNetwork, "TRUSTED_PROXIES: %q is no address and no network: want such as 10.0.0.5 or 10.0.0.0/24")
-	each(c.AllowedHosts, isHost, "ALLOWED_HOSTS: %q is no host name: want the name or the address alone, without scheme and port, such as ringback.example.com")
-	each(c.RepositoryPaths, filepath.IsAbs, "REPOSITORY_PATHS: %q is not an absolute path of a directory")
-	each(c.SandboxReadable, filepath.IsAbs, "SANDBOX_READABLE: %q is no absolute path")
+	check(c.WebhookURL == "" || outbound.IsWebAddress(c.WebhookURL), "WEBHOOK_URL: expected an http or https URL")
+	check(c.SlackURL == "" || outbound.IsWebAddress(c.SlackURL), "SLACK_WEBHOOK_URL: expected an http or https URL")
+	each(c.CORSOrigins, isOrigin, "CORS_ORIGINS: %q is not an origin: expected scheme://host[:port] and nothing after it, such as https://app.example.com")
+	each(c.TrustedProxies, isNetwork, "TRUSTED_PROXIES: %q is neither an address nor a network, such as 10.0.0.5 or 10.0.0.0/24")
+	each(c.AllowedHosts, isHost, "ALLOWED_HOSTS: %q is not a host name: expected a name or an address without scheme and port, such as ringback.example.com")
+	each(c.RepositoryPaths, filepath.IsAbs, "REPOSITORY_PATHS: %q is not an absolute path")
+	each(c.SandboxReadable, filepath.IsAbs, "SANDBOX_READABLE: %q is not an absolute path")
 	faults = append(faults, c.checkSecrets()...)
 	if c.Secured() {
 		return errors.Join(faults...)
 	}
 	check(!slices.Contains(c.CORSOrigins, "*"),
-		"CORS_ORIGINS: * would let every page in a browser on this machine run jobs, for neither API_KEYS, API_KEYS_FILE nor JWT_SECRET is set: name the origins")
+		"CORS_ORIGINS: * would let every page in a browser on this machine run jobs, because neither API_KEYS, API_KEYS_FILE nor JWT_SECRET is set: list the origins")
 	check(isLoopback(c.ListenAddr),
 		"LISTEN_ADDR %s can be reached from other machines, but neither API_KEYS, API_KEYS_FILE nor JWT_SECRET is set: "+
 			"set one of them, or listen on 127.0.0.1", c.ListenAddr)
-	const behindProxy = "%s says that others reach this server through a proxy, but neither API_KEYS, API_KEYS_FILE nor JWT_SECRET is set, so anyone could run jobs: " +
+	const behindProxy = "%s means that others reach this server through a proxy, but neither API_KEYS, API_KEYS_FILE nor JWT_SECRET is set, so anyone could run jobs: " +
 		"set one of them, or leave it out"
 	check(len(c.TrustedProxies) == 0, behindProxy, "TRUSTED_PROXIES")
 	check(len(c.AllowedHosts) == 0, behindProxy, "ALLOWED_HOSTS")
@@ -441,7 +441,7 @@ func (c Config) CheckClaude() error {
 	if !c.Secured() || c.ClaudeBin == simulate || !c.FindClaude().Simulated {
 		return nil
 	}
-	return fmt.Errorf("CLAUDE_BIN: no Claude CLI (%s) is on PATH, and with API_KEYS, API_KEYS_FILE or JWT_SECRET set, jobs do not run on the simulated Claude by themselves: "+
+	return fmt.Errorf("CLAUDE_BIN: no Claude CLI (%s) is on PATH, and with API_KEYS, API_KEYS_FILE or JWT_SECRET set, the simulated Claude is not used by default: "+
 		"install the CLI, set CLAUDE_BIN to its path, or set CLAUDE_BIN=%s if made-up results are wanted", c.ClaudeBin, simulate)
 }
 

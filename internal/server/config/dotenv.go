@@ -77,7 +77,7 @@ func readDotenv(file string) (map[string]string, error) {
 	lines, faulty := linesOf(string(text))
 	vars, err := parseDotenv(string(text))
 	if err != nil { // the library's message would quote the file
-		return nil, fmt.Errorf("%s, line %d: want NAME=value, with the value in closed quotes or in none", file, faulty)
+		return nil, fmt.Errorf("%s, line %d: expected NAME=value, with the value in closed quotes or unquoted", file, faulty)
 	}
 	for _, name := range slices.Sorted(maps.Keys(lines)) {
 		if at := lines[name]; len(at) > 1 {

@@ -42,9 +42,9 @@ func checkSecret(name, secret string, least int) error {
 	case strings.TrimSpace(secret) != secret || strings.ContainsFunc(secret, unicode.IsControl):
 		return fmt.Errorf("%s: it begins or ends with white space, or contains a line break or a tab, which others would have to send or sign with: remove it", name)
 	case len(secret) < least:
-		return fmt.Errorf("%s: want at least %d characters, such as openssl rand -hex 32 prints", name, least)
+		return fmt.Errorf("%s: expected at least %d characters, such as openssl rand -hex 32 prints", name, least)
 	case why != "":
-		return fmt.Errorf("%s %s, so it can be guessed: set what openssl rand -hex 32 prints", name, why)
+		return fmt.Errorf("%s %s, so it can be guessed: set it to the output of openssl rand -hex 32", name, why)
 	}
 	return nil
 }
@@ -55,7 +55,7 @@ func (c Config) checkSecrets() (faults []error) {
 		name := "API_KEYS, key " + strconv.Itoa(i+1)
 		if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
 			faults = append(faults, fmt.Errorf("%s: it contains a space or another character that no Authorization header can send: "+
-				"want letters, digits and signs of ASCII, and nothing but a comma between two keys", name))
+				"expected letters, digits and signs of ASCII, and only a comma between two keys", name))
 			continue
 		}
 		faults = append(faults, checkSecret(name, key, 16))

@@ -132,7 +132,7 @@ func TestASecretThatCannotBeUsedIsRefused(t *testing.T) {
 	const good = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"
 	for entry, says := range map[string]string{
 		"API_KEYS=" + good + " x": "API_KEYS, key 1: it contains a space", "API_KEYS=" + good + ", " + good + "1": "API_KEYS, key 2: it contains a space",
-		"API_KEYS=" + good + "\n": "API_KEYS, key 1", "API_KEYS=" + good + "é": "API_KEYS, key 1", "API_KEYS=" + good + "\x7f": "API_KEYS, key 1", "API_KEYS=" + good + ",": "API_KEYS, key 2: want at least 16",
+		"API_KEYS=" + good + "\n": "API_KEYS, key 1", "API_KEYS=" + good + "é": "API_KEYS, key 1", "API_KEYS=" + good + "\x7f": "API_KEYS, key 1", "API_KEYS=" + good + ",": "API_KEYS, key 2: expected at least 16",
 		"API_KEYS=a,b\t" + good: "API_KEYS, key 2", "API_KEYS=" + good + "\xff": "API_KEYS, key 1", "API_KEYS=" + good + "\u200b": "API_KEYS, key 1",
 		"JWT_SECRET=" + good + "\n": "JWT_SECRET: it begins or ends with white space", "JWT_SECRET= " + good: "JWT_SECRET: it begins", "JWT_SECRET=0123\r\n" + good: "JWT_SECRET: it begins",
 		"SLACK_SIGNING_SECRET=" + good + "\n": "SLACK_SIGNING_SECRET: it begins", "WEBHOOK_SECRET=  ": "WEBHOOK_SECRET: it contains only white space", "INBOUND_WEBHOOK_SECRET=\n": "INBOUND_WEBHOOK_SECRET: it contains only",

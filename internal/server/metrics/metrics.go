@@ -64,13 +64,13 @@ var (
 	info = prometheus.NewDesc("ringback_info",
 		"1, with the version of this node and the format in which it writes the store.", []string{"version", "format"}, nil)
 	heartbeat = prometheus.NewDesc("ringback_last_heartbeat_timestamp_seconds",
-		"When this node last gave a sign of life that reached the store, in seconds since 1970.", nil, nil)
+		"Time of the last heartbeat of this node that reached the store, in seconds since 1970.", nil, nil)
 	clockOffset = prometheus.NewDesc("ringback_store_clock_offset_seconds",
-		"By how much the clock of Redis is ahead of this node's.", nil, nil)
+		"Offset of the clock of Redis from this node's, in seconds; positive if Redis is ahead.", nil, nil)
 	dataDirFree = prometheus.NewDesc("ringback_data_dir_free_bytes",
-		"Room for this node on the file system of DATA_DIR.", nil, nil)
+		"Free space on the file system of DATA_DIR, in bytes.", nil, nil)
 	dataDirSize = prometheus.NewDesc("ringback_data_dir_size_bytes",
-		"Size of the file system of DATA_DIR.", nil, nil)
+		"Size of the file system of DATA_DIR, in bytes.", nil, nil)
 )
 
 func (n Node) state(_ context.Context, set setFunc) {
@@ -91,7 +91,7 @@ func New(node Node, reads Reads) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		callbacks: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "ringback_callback_seconds", Help: "Time to answer a callback, by endpoint and status.",
+			Name: "ringback_callback_seconds", Help: "Time to respond to a callback, in seconds, by endpoint and status.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .5, 1, 5, 60},
 		}, []string{"endpoint", "status"}),
 		events: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -99,7 +99,7 @@ func New(node Node, reads Reads) *Metrics {
 			Help: "Events of all nodes as seen by this one, by what happened: received against error is the success rate.",
 		}, []string{"happening"}),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "ringback_websockets_refused_total", Help: "WebSockets that were turned away, by the limit: user, address or node.",
+			Name: "ringback_websockets_refused_total", Help: "WebSockets refused, by the limit reached: user, address or node.",
 		}, []string{"limit"}),
 		ended: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "ringback_jobs_ended_total",
@@ -125,30 +125,30 @@ func New(node Node, reads Reads) *Metrics {
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		collector{prometheus.GaugeValue, []*prometheus.Desc{info, heartbeat, dataDirFree, dataDirSize}, node.state},
 		gauge("ringback_websocket_clients", "WebSocket connections of this node.", node.Clients),
-		gauge("ringback_workers", "How many turns this node runs at once.", node.Workers),
-		gauge("ringback_workers_busy", "Workers of this node that have a turn.", node.Busy),
+		gauge("ringback_workers", "Maximum number of concurrent turns of this node.", node.Workers),
+		gauge("ringback_workers_busy", "Workers of this node that are running a turn.", node.Busy),
 		count("ringback_turns_not_started_total", "Turns that this node failed to start.", node.NotStarted),
-		count("ringback_turns_stalled_total", "Turns that this node ended because they hung.", node.Stalled),
+		count("ringback_turns_stalled_total", "Turns that this node ended because they stalled.", node.Stalled),
 		count(
-			"ringback_store_errors_total", "Calls of the store that this node made in vain because the store was away.",
+			"ringback_store_errors_total", "Calls of the store that failed on this node because the store was unavailable.",
 			node.StoreErrors,
 		),
 		gauge("ringback_running_turns", "CLI processes of this node.", node.Running),
 		gauge(
-			"ringback_turns_blocked", "1 while this node cannot start turns, such as with a full disk; /readyz says why.",
+			"ringback_turns_blocked", "1 while this node cannot start turns, such as with a full disk; /readyz has the reason.",
 			node.Blocked,
 		),
 		gauge(
 			"ringback_connections", "Open connections of this node, WebSockets among them.",
 			func() int { return node.Connections().Open },
 		),
-		gauge("ringback_connections_limit", "How many connections this node takes.", func() int { return node.Connections().Limit }),
+		gauge("ringback_connections_limit", "Maximum number of connections of this node.", func() int { return node.Connections().Limit }),
 		count(
-			"ringback_connections_shed_total", "Connections without a request that were closed for others.",
+			"ringback_connections_shed_total", "Connections without a request that were closed to make room for others.",
 			func() int { return node.Connections().Shed },
 		),
 		count(
-			"ringback_calls_refused_total", "Calls of the API that were answered 503 because there were too many.",
+			"ringback_calls_refused_total", "API calls rejected with 503 because of too many concurrent calls.",
 			func() int { return node.Connections().Refused },
 		))
 	return m

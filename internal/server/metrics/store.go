@@ -22,22 +22,22 @@ type Reads struct {
 
 var (
 	checkpointsTotal = prometheus.NewDesc("ringback_checkpoints_total",
-		"Questions put to people, by type and by what became of them; of all nodes.", []string{"type", "outcome"}, nil)
+		"Questions to people, by type and outcome; of all nodes.", []string{"type", "outcome"}, nil)
 	decisionsTotal = prometheus.NewDesc("ringback_decisions_total",
 		"Decisions of people, by type of checkpoint; of all nodes.", []string{"type", "decision"}, nil)
 	heldTotal = prometheus.NewDesc("ringback_checkpoints_answered_while_held_total",
-		"Questions that were answered in the turn that asked; of all nodes.", []string{"type"}, nil)
+		"Questions answered within the turn that asked; of all nodes.", []string{"type"}, nil)
 	waitSeconds = prometheus.NewDesc("ringback_checkpoint_wait_seconds_total",
-		"Time from question to answer, summed over the answered ones; of all nodes.", []string{"type"}, nil)
+		"Total time from question to answer, in seconds, over all answered questions; of all nodes.", []string{"type"}, nil)
 	limited = prometheus.NewDesc("ringback_claude_limited",
-		"Accounts of Claude's that are at a limit, so that no job of theirs is started, by which; of all nodes.", []string{"code"}, nil)
+		"Claude accounts that are rate-limited, so that none of their jobs is started, by limit; of all nodes.", []string{"code"}, nil)
 	limitEnd = prometheus.NewDesc("ringback_claude_limit_end_seconds",
-		"When the first of them tries again, in seconds since 1970; of all nodes.", []string{"code"}, nil)
+		"Time of the next attempt of a rate-limited account, in seconds since 1970; of all nodes.", []string{"code"}, nil)
 	notifications = prometheus.NewDesc("ringback_notifications",
-		"Notifications that have not got through, by receiver: waiting for another try, or given up; of all nodes.",
+		"Undelivered notifications, by receiver and status: waiting (to be retried) or given_up; of all nodes.",
 		[]string{"receiver", "status"}, nil)
 	oldestQueued = prometheus.NewDesc("ringback_oldest_queued_seconds",
-		"For how long the oldest job of a priority has waited for a worker, 0 if none waits; of all nodes.", []string{"priority"}, nil)
+		"Time that the oldest job of a priority has waited for a worker, in seconds, 0 if none waits; of all nodes.", []string{"priority"}, nil)
 )
 
 func (r Reads) collectors() []prometheus.Collector {

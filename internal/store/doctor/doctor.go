@@ -65,9 +65,9 @@ func (d *Doctor) Run(ctx context.Context) {
 func (d *Doctor) examine(ctx context.Context) {
 	report, err := d.Examine(ctx, true)
 	for _, f := range report.Findings {
-		d.log.Warn("mended the store", "problem", f.Problem, "key", f.Key, "member", f.Member, "requestId", f.RequestID)
+		d.log.Warn("store repaired", "problem", f.Problem, "key", f.Key, "member", f.Member, "requestId", f.RequestID)
 	}
 	if err != nil && ctx.Err() == nil {
-		d.log.Warn("the store could not be examined", "error", err)
+		d.log.Warn("store check failed", "error", err)
 	}
 }

@@ -248,7 +248,7 @@ func TestExplain(t *testing.T) {
 		says string
 	}{
 		"exit 0":              {ended{Known: true}, job.CodeNoCallback, "without submitting"},
-		"exit 0, denied":      {ended{Known: true, Last: &transcript.Result{Denials: denied}}, job.CodeNoCallback, "refused 3 uses of tools (Bash, WebFetch)"},
+		"exit 0, denied":      {ended{Known: true, Last: &transcript.Result{Denials: denied}}, job.CodeNoCallback, "denied 3 tool calls (Bash, WebFetch)"},
 		"exit 1":              {ended{Known: true, Code: 1, Stderr: " bad\n option "}, job.CodeCrashed, "exit code 1): bad option"},
 		"killed":              {ended{Known: true, Code: -1, Signal: "killed"}, job.CodeCrashed, "(killed)"},
 		"adopted":             {ended{}, job.CodeNoCallback, "without submitting"},

@@ -22,7 +22,7 @@ func Explain(exit process.Exit, last *transcript.Result, stderr string) (job.Cod
 	}
 	switch {
 	case exit.Signal != "":
-		return job.CodeCrashed, "Claude was ended by the system (" + exit.Signal + ")."
+		return job.CodeCrashed, "Claude was killed by the system (" + exit.Signal + ")."
 	case exit.Known && exit.Code != 0:
 		return job.CodeCrashed, fmt.Sprintf("Claude ended with an error (exit code %d)%s", exit.Code, quoteEnd(stderr))
 	}
@@ -47,10 +47,10 @@ func explainResult(r *transcript.Result) (job.Code, string) {
 	case r.IsError:
 		words := strings.Join(slices.Concat(r.Errors, []string{r.Text}), " ")
 		if code := limitOf(r, words); code != "" {
-			return code, limitAdvice[code] + " The CLI says" + quoteEnd(words)
+			return code, limitAdvice[code] + " The CLI reported" + quoteEnd(words)
 		}
 		if strings.Contains(words, "selected model") {
-			return job.CodeCrashed, "Claude cannot use the model. Check model in the kind's prompt file. The CLI says" + quoteEnd(words)
+			return job.CodeCrashed, "Claude cannot use the model. Check model in the kind's prompt file. The CLI reported" + quoteEnd(words)
 		}
 		return job.CodeCrashed, "Claude ended with an error" + quoteEnd(words)
 	}
@@ -66,7 +66,7 @@ func refused(r *transcript.Result) string {
 		tools = append(tools, d.Tool)
 	}
 	slices.Sort(tools)
-	return fmt.Sprintf(" It was refused %d uses of tools (%s); see allowed_tools in the kind's prompt file.",
+	return fmt.Sprintf(" It was denied %d tool calls (%s); see allowed_tools in the kind's prompt file.",
 		len(r.Denials), strings.Join(slices.Compact(tools), ", "))
 }
 

@@ -29,7 +29,7 @@ func ExplainRefusal(status int, kind, words string, resets bool) (job.Code, stri
 	if code == "" {
 		return "", ""
 	}
-	return code, limitAdvice[code] + " The API says" + quoteEnd(words)
+	return code, limitAdvice[code] + " The API reported" + quoteEnd(words)
 }
 
 const statusOverloaded = 529

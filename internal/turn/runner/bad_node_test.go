@@ -32,7 +32,7 @@ func TestANodeWhoseCLIDiesAtOnce(t *testing.T) {
 		"its interpreter is missing":      {"#!/usr/bin/env no-such-interpreter\n", "exit code 127"},
 		"it is for another architecture":  {"#!/bin/sh\n" + harness.AnswersVersion + "echo 'Exec format error' >&2; exit 126\n", "Exec format error"},
 		"its home is not accessible":      {"#!/bin/sh\n" + harness.AnswersVersion + "echo 'EACCES: mkdir /root/.claude' >&2; exit 1\n", "EACCES"},
-		"it is killed by a signal":        {"#!/bin/sh\n" + harness.AnswersVersion + "kill -SEGV $$\n", "ended by the system"},
+		"it is killed by a signal":        {"#!/bin/sh\n" + harness.AnswersVersion + "kill -SEGV $$\n", "killed by the system"},
 		"it exits 0 without a line":       {"#!/bin/sh\n" + harness.AnswersVersion + "exit 0\n", "without printing a line"},
 		"it prints nothing and hangs":     {"#!/bin/sh\n" + harness.AnswersVersion + "sleep 1000\n", "printed nothing within 2s"},
 		"it prints what no CLI would":     {"#!/bin/sh\n" + harness.AnswersVersion + "echo hello; exit 3\n", "exit code 3"},

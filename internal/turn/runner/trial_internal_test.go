@@ -123,7 +123,7 @@ func TestATrialStartOnABadNode(t *testing.T) {
 		"it is for another architecture":    {"\x7fELF nonsense", nil, "Exec format error"},
 		"it is no program":                  {"#!/no/such/shell\n", nil, "exit code 127"},
 		"its home is not accessible":        {"#!/bin/sh\necho 'EACCES: mkdir /root/.claude' >&2; exit 1\n", nil, "EACCES"},
-		"it is killed by a signal":          {"#!/bin/sh\nkill -SEGV $$\n", nil, "ended by the system"},
+		"it is killed by a signal":          {"#!/bin/sh\nkill -SEGV $$\n", nil, "killed by the system"},
 		"it exits 0 without a line":         {"#!/bin/sh\n", nil, "without printing a line"},
 		"it prints what no CLI would":       {"#!/bin/sh\necho hello; exit 3\n", nil, "exit code 3"},
 		"it prints nothing and hangs":       {"#!/bin/sh\nsleep 1000\n", nil, "printed nothing within"},

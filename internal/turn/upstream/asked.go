@@ -163,7 +163,7 @@ var tools = []apiTool{
 
 // The settings of a kind that let the API contact other hosts.
 const (
-	forSearch = "WebSearch among the allowed_tools"
+	forSearch = "WebSearch in allowed_tools"
 	forFetch  = "network: full"
 )
 

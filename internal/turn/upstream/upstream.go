@@ -106,7 +106,7 @@ func (a API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer x.end()
 	if len(body.tokens) > 0 {
 		if err := a.HeardFunc(r.Context(), body.tokens); err != nil {
-			refuse(w, http.StatusBadGateway, "api_error", "Ringback could not note what this request tells Claude.")
+			refuse(w, http.StatusBadGateway, "api_error", "Ringback could not record what this request contains for Claude.")
 			return
 		}
 	}

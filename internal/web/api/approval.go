@@ -30,7 +30,7 @@ func (s *Server) revokeApproval(c echo.Context) error {
 	if err := s.store.Revoke(c.Request().Context(), userID, c.Param("id")); err != nil {
 		return err
 	}
-	s.log.Info("an approval was revoked", "approval", c.Param("id"), "userId", userID, "address", c.RealIP())
+	s.log.Info("approval revoked", "approval", c.Param("id"), "userId", userID, "address", c.RealIP())
 	return c.JSON(http.StatusOK, done{true})
 }
 

@@ -178,11 +178,11 @@ func (s *Server) callerFor(credential string) (caller, error) {
 	}
 	switch {
 	case s.opts.JWTSecret == "" && looksLikeToken(credential):
-		return caller{}, errors.New("users' tokens are not taken here, for JWT_SECRET is not set")
+		return caller{}, errors.New("user tokens are not accepted, because JWT_SECRET is not set")
 	case s.opts.JWTSecret == "":
-		return caller{}, errors.New("the key is none of " + s.opts.Keys.Where())
+		return caller{}, errors.New("the key is not in " + s.opts.Keys.Where())
 	case s.opts.Keys != nil && !looksLikeToken(credential):
-		return caller{}, errors.New("what was sent is malformed as a token, and none of " + s.opts.Keys.Where())
+		return caller{}, errors.New("this is neither a well-formed token nor a key in " + s.opts.Keys.Where())
 	}
 	return readToken(s.opts.JWTSecret, credential, s.opts.TokenMaxAge)
 }
@@ -214,14 +214,14 @@ func (s *Server) actAs(who caller, named, what string) (string, error) {
 	case who.service() && named == "" && s.Open() && !who.signed():
 		return anonymous, nil
 	case who.service() && named == "":
-		e := job.InvalidField("/userId", fmt.Sprintf("is required but missing: whose %s is it?", what))
-		return "", e.WithHint("An API key or a signature acts for all users, so name one: userId, or --user on the command line.")
+		e := job.InvalidField("/userId", fmt.Sprintf("is required but missing: the user of the %s", what))
+		return "", e.WithHint("An API key or a signature acts for all users: name one as userId, or with --user on the command line.")
 	case who.service():
 		return named, nil
 	case named == "" || named == who.userID:
 		return who.userID, nil
 	}
-	return "", job.Errorf(job.Forbidden, "Not your own userId").
+	return "", job.Errorf(job.Forbidden, "This is not your own userId").
 		WithHint("A user's token acts for that user only: leave userId out.")
 }
 

@@ -57,19 +57,19 @@ func TestWhoIsLetIn(t *testing.T) {
 		"open, a key is not looked at":       {open, "whatever", ""},
 		"an API key is":                      {keys, apiKey, ""},
 		"without a key nobody is":            {keys, "", "no key or token was sent"},
-		"a wrong key is not":                 {keys, "wrong", "the key is none of API_KEYS"},
-		"the beginning of a key is not":      {keys, apiKey[:5], "the key is none of API_KEYS"},
+		"a wrong key is not":                 {keys, "wrong", "the key is not in API_KEYS"},
+		"the beginning of a key is not":      {keys, apiKey[:5], "the key is not in API_KEYS"},
 		"a token is not where none counts":   {keys, token(jwt.MapClaims{"sub": "u1", "exp": soon}), "JWT_SECRET is not set"},
 		"a token is":                         {tokens, token(jwt.MapClaims{"sub": "u1", "exp": soon}), ""},
 		"a key is not where none counts":     {tokens, apiKey, "malformed"},
 		"both may be, a key":                 {locked, apiKey, ""},
-		"both may be, what is neither":       {locked, "wrong", "malformed as a token, and none of API_KEYS"},
+		"both may be, what is neither":       {locked, "wrong", "neither a well-formed token nor a key in API_KEYS"},
 		"both may be, a token":               {locked, token(jwt.MapClaims{"sub": "u1", "exp": soon}), ""},
-		"a token that has expired is not":    {locked, token(jwt.MapClaims{"sub": "u1", "exp": past}), "has expired"},
+		"a token that has expired is not":    {locked, token(jwt.MapClaims{"sub": "u1", "exp": past}), "the token expired at"},
 		"a token for ever is not":            {locked, token(jwt.MapClaims{"sub": "u1"}), "has no exp"},
 		"a token of nobody is not":           {locked, token(jwt.MapClaims{"exp": soon}), "has no sub"},
-		"a token of ours is not":             {locked, token(jwt.MapClaims{"sub": job.ReservedUserPrefix + "x", "exp": soon}), "no userId"},
-		"a token before its time is not":     {locked, token(jwt.MapClaims{"sub": "u1", "exp": soon, "nbf": soon}), "does not count before"},
+		"a token of ours is not":             {locked, token(jwt.MapClaims{"sub": job.ReservedUserPrefix + "x", "exp": soon}), "not a valid userId"},
+		"a token before its time is not":     {locked, token(jwt.MapClaims{"sub": "u1", "exp": soon, "nbf": soon}), "is not valid before"},
 		"a token of another secret is not":   {locked, signed(t, hs, "another", jwt.MapClaims{"sub": "u1", "exp": soon}), "wrong signature"},
 		"a token of another method is not":   {locked, signed(t, jwt.SigningMethodHS512, jwtSecret, jwt.MapClaims{"sub": "u1", "exp": soon}), "wrong signature"},
 		"a token without signature is not":   {locked, signed(t, jwt.SigningMethodNone, "", jwt.MapClaims{"sub": "u1", "exp": soon}), "wrong signature"},
@@ -77,8 +77,8 @@ func TestWhoIsLetIn(t *testing.T) {
 		"a token of a clock that is fast is": {locked, token(jwt.MapClaims{"sub": "u1", "exp": soon, "iat": time.Now().Add(20 * time.Second).Unix()}), ""},
 		"a token of two users is not":        {locked, written(t, fmt.Sprintf(`{"sub":"u1","sub":"u2","exp":%d}`, soon)), "a name occurs twice"},
 		"nor one that writes them otherwise": {locked, written(t, fmt.Sprintf(`{"sub":"u1","\u0073ub":"u2","exp":%d}`, soon)), "a name occurs twice"},
-		"nor one with capitals":              {locked, written(t, fmt.Sprintf(`{"Sub":"u2","exp":%d}`, soon)), "in capitals"},
-		"nor with a letter like one":         {locked, written(t, fmt.Sprintf(`{"sub":"u1","ſub":"u2","exp":%d}`, soon)), "in capitals"},
+		"nor one with capitals":              {locked, written(t, fmt.Sprintf(`{"Sub":"u2","exp":%d}`, soon)), "in upper case"},
+		"nor with a letter like one":         {locked, written(t, fmt.Sprintf(`{"sub":"u1","ſub":"u2","exp":%d}`, soon)), "in upper case"},
 		"a token with another last letter":   {locked, respelt(token(jwt.MapClaims{"sub": "u1", "exp": soon})), "malformed"},
 		"a token with padding":               {locked, token(jwt.MapClaims{"sub": "u1", "exp": soon}) + "=", "malformed"},
 		"what only looks like a token isn't": {locked, "a.b.c", "malformed"},
@@ -191,19 +191,19 @@ func TestABackEndNamesItsUser(t *testing.T) {
 		body         any
 		says         string
 	}{
-		"a job":                  {"POST", "/api/jobs", object{"kind": "note", "input": object{}}, "whose job is it?"},
-		"suggestions":            {"POST", "/api/suggestions", object{"dateRangeStart": "2026-03-02", "dateRangeEnd": "2026-03-02"}, "whose job is it?"},
-		"a message":              {"POST", "/to-llm", object{"sessionId": "s1", "content": "x"}, "whose message is it?"},
-		"a message of its own":   {"POST", "/from-llm", object{"sessionId": "s1", "content": "x"}, "whose message is it?"},
-		"a list of approvals":    {"GET", "/api/approvals", nil, "whose approval is it?"},
-		"an approval taken back": {"DELETE", "/api/approvals/x", nil, "whose approval is it?"},
+		"a job":                  {"POST", "/api/jobs", object{"kind": "note", "input": object{}}, "the user of the job"},
+		"suggestions":            {"POST", "/api/suggestions", object{"dateRangeStart": "2026-03-02", "dateRangeEnd": "2026-03-02"}, "the user of the job"},
+		"a message":              {"POST", "/to-llm", object{"sessionId": "s1", "content": "x"}, "the user of the message"},
+		"a message of its own":   {"POST", "/from-llm", object{"sessionId": "s1", "content": "x"}, "the user of the message"},
+		"a list of approvals":    {"GET", "/api/approvals", nil, "the user of the approval"},
+		"an approval taken back": {"DELETE", "/api/approvals/x", nil, "the user of the approval"},
 	} {
 		a := s.as(apiKey, row.method, row.path, row.body)
 		if a.Status != http.StatusBadRequest || !strings.Contains(a.details()["/userId"], row.says) {
 			t.Errorf("%s: answered %d %v, want 400 that asks %s", name, a.Status, a.Body, row.says)
 		}
 	}
-	if a := s.as(apiKey, "POST", "/hitl/runs", object{"prompt": "x", "agent_tool_config": object{"kind": "note"}}); !strings.Contains(a.details()["/user_id"], "whose job") {
+	if a := s.as(apiKey, "POST", "/hitl/runs", object{"prompt": "x", "agent_tool_config": object{"kind": "note"}}); !strings.Contains(a.details()["/user_id"], "the user of the job") {
 		t.Errorf("a run: answered %d %v", a.Status, a.Body)
 	}
 }

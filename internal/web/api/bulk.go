@@ -35,9 +35,9 @@ func checkBulk(b job.NewBulk) error {
 	case answers && strings.TrimSpace(b.Text) == "":
 		return job.InvalidField("/text", "expected the answer to the questions")
 	case !answers && len(b.CheckpointIDs) > 0:
-		return job.InvalidField("/checkpointIds", "only the action answer takes it")
+		return job.InvalidField("/checkpointIds", "only the action answer accepts it")
 	case !answers && b.Text != "":
-		return job.InvalidField("/text", "only the action answer takes it")
+		return job.InvalidField("/text", "only the action answer accepts it")
 	}
 	return nil
 }
@@ -106,14 +106,14 @@ func (s *Server) act(c echo.Context, a jobAction) error {
 // wait at it, if the reply would decide about an effect, or if it was not clear.
 func (s *Server) answer(ctx context.Context, j job.Job, shown job.CheckpointID, r checkpoint.Reply) error {
 	if j.Checkpoint == nil || !j.Checkpoint.Status.Waits() {
-		return job.Errorf(job.Conflict, "The job is %s, and waits for no answer", j.State)
+		return job.Errorf(job.Conflict, "The job is %s and does not wait for an answer", j.State)
 	}
 	if err := checkAsked(shown, j.Checkpoint.ID); err != nil {
 		return err
 	}
 	if j.Checkpoint.Type.Binding() {
-		return job.Errorf(job.Conflict, "A question of the type %s is not answered in bulk", j.Checkpoint.Type).
-			WithHint("It decides about an effect: answer it on its own, with POST /api/checkpoints/%s/reply.", string(shown))
+		return job.Errorf(job.Conflict, "A question of type %s cannot be answered in bulk", j.Checkpoint.Type).
+			WithHint("It allows an operation: answer it individually, with POST /api/checkpoints/%s/reply.", string(shown))
 	}
 	after, err := s.checkpoints.Reply(ctx, *j.Checkpoint, r)
 	if err == nil && after.Status == job.Superseded {

@@ -51,7 +51,7 @@ func (s *Server) readMessage(c echo.Context, sender job.Sender) (checkpoint.Inco
 		wrong("/sender", "found \""+string(m.Sender)+"\"; allowed here: "+string(sender))
 	}
 	if len(m.MessageType) > 64 || len(m.Destination) > 64 {
-		wrong("", "messageType and destination may have 64 characters")
+		wrong("", "messageType and destination may have at most 64 characters")
 	}
 	if fault := job.RunNames.Fault(m.LogID); m.LogID != "" && fault != "" {
 		wrong("/logId", fault)
@@ -165,9 +165,9 @@ func (s *Server) sessionUser(c echo.Context, sessionID string) (string, error) {
 	case err != nil:
 		return "", err
 	case len(users) == 0:
-		return "", noSession(sessionID).WithHint("If only its user has named it, say whose it is with ?userId=. It may also have been removed after its retention time.")
+		return "", noSession(sessionID).WithHint("If the id was chosen by its user, add ?userId=. The chat may also have been removed after its retention time.")
 	case len(users) > 1:
-		return "", job.Errorf(job.Conflict, "Several users have a session %q", sessionID).WithHint("Say which with ?userId=.")
+		return "", job.Errorf(job.Conflict, "Several users have a session %q", sessionID).WithHint("Select one with ?userId=.")
 	}
 	return users[0], nil
 }

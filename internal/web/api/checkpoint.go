@@ -128,7 +128,7 @@ func decide(decision job.Decision) func(*Server, echo.Context, job.Job) error {
 	return func(s *Server, c echo.Context, j job.Job) error {
 		if j.State != job.AwaitingApproval || j.Checkpoint == nil {
 			return job.Errorf(job.Conflict, "The job is %s", j.State).
-				WithHint("Only a job that is awaiting_approval can be decided on.")
+				WithHint("Only a job with status awaiting_approval can be approved or rejected.")
 		}
 		given, err := s.readDecision(c, j.Checkpoint.ID)
 		if err != nil {
@@ -149,7 +149,7 @@ type newDecision struct {
 	// Reason explains the decision.
 	Reason string `json:"reason,omitempty"`
 	// CheckpointID identifies the question that the decision is for. The decision is
-	// refused if the job asks another one by now.
+	// refused if the job no longer asks this question.
 	CheckpointID job.CheckpointID `json:"checkpointId,omitempty"`
 	checkpoint.Seen
 }

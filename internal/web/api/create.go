@@ -105,14 +105,14 @@ func setLocation(c echo.Context, under string, id job.ID) {
 // of the actual request.
 func (s *Server) create(c echo.Context, n newJob, sent fieldNames) (job.Job, error) {
 	if s.opts.RefusingFunc() {
-		return job.Job{}, job.Errorf(job.Unavailable, "This server is stopping and takes no more jobs").
-			WithHint("Send the request again: another server takes it, or this one once it has started again.")
+		return job.Job{}, job.Errorf(job.Unavailable, "This server is stopping and accepts no more jobs").
+			WithHint("Send the request again: another server accepts it, or this one after its restart.")
 	}
 	if s.opts.RoomFunc != nil {
 		if err := s.opts.RoomFunc(); err != nil {
 			return job.Job{}, (&job.Error{
-				Kind: job.Unavailable, Message: "This server takes no new jobs: no space is left on its disk", Cause: err,
-			}).WithHint("Nothing was changed. Send the request again when its operator has freed some space.")
+				Kind: job.Unavailable, Message: "This server accepts no new jobs: its disk is full", Cause: err,
+			}).WithHint("Nothing was changed. Send the request again once its operator has freed some space.")
 		}
 	}
 	who := callerOf(c)
@@ -179,7 +179,7 @@ func idempotencyKey(header http.Header, inBody string) (string, error) {
 			WithHint("Send it once, with 1 to 256 characters, plain or in double quotes.")
 	}
 	if inBody != "" && inBody != key {
-		return "", job.InvalidField("/idempotencyKey", "is another one than the header "+headerIdempotencyKey+"; send one of them")
+		return "", job.InvalidField("/idempotencyKey", "differs from the header "+headerIdempotencyKey+"; send only one of them")
 	}
 	return key, nil
 }

@@ -64,7 +64,7 @@ func (s *Server) filesOf(c echo.Context) (job.Job, artifact.Dir, error) {
 	if !here {
 		return j, dir, job.Errorf(job.NotFound, "The files of this job are on another node").
 			WithHint(
-				"They are in the DATA_DIR of %s: ask the server there. Nodes that share a DATA_DIR serve one another's files.",
+				"They are in the DATA_DIR of %s: request them from that server. Nodes that share a DATA_DIR serve one another's files.",
 				j.Node,
 			)
 	}
@@ -83,7 +83,7 @@ func (s *Server) getFile(c echo.Context) error {
 		return noFile(j.ID)
 	}
 	if strings.Count(c.Request().Header.Get("Range"), ",") >= maxRanges { // each costs memory, and a seek
-		return job.Errorf(job.Invalid, "Too many ranges are asked for at once").WithHint("Ask for up to %d.", maxRanges)
+		return job.Errorf(job.Invalid, "Too many ranges").WithHint("Request at most %d ranges.", maxRanges)
 	}
 	f, info, err := dir.Open(name)
 	switch {

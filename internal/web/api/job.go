@@ -258,7 +258,7 @@ func (s *Server) transcript(c echo.Context, j job.Job) error {
 
 func (s *Server) callbackValues(c echo.Context, j job.Job) error {
 	if j.Options.Simulate != job.SimulateManual {
-		return job.Errorf(job.Conflict, "Claude runs this job").
+		return job.Errorf(job.Conflict, "This job is not played by hand").
 			WithHint(`Only jobs created with "options": {"simulate": "manual"} are played by hand.`)
 	}
 	if j.State.Terminal() {
@@ -277,7 +277,7 @@ func (s *Server) callbackValues(c echo.Context, j job.Job) error {
 	}
 	if j.State == job.Pending || onRepositories && j.Phase != job.AtWork {
 		return job.Errorf(job.Conflict, "The turn has not begun: the job is %s (%s)", j.State, j.Phase).
-			WithHint("Ask again once its phase is %s.", job.AtWork)
+			WithHint("Try again once its phase is %s.", job.AtWork)
 	}
 	signature, err := s.store.Signature(c.Request().Context(), j.ID)
 	if err != nil {

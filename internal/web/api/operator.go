@@ -170,7 +170,7 @@ func (s *Server) retryNotification(c echo.Context) error {
 	if err := s.store.ResendNotice(c.Request().Context(), id); err != nil {
 		return err
 	}
-	s.log.Info("a notification is sent again", "notification", id, "address", c.RealIP())
+	s.log.Info("notification resent", "notification", id, "address", c.RealIP())
 	return c.JSON(http.StatusOK, done{true})
 }
 

@@ -62,7 +62,7 @@ func (q *query) ids(word string) (p job.IDPrefix) {
 		var ok bool
 		if p, ok = job.ParseIDPrefix(word, text); !ok || p.TooShort() {
 			q.refuse("idPrefix", fmt.Sprintf(
-				"expected at least %d characters of the random part of an id, with or without what comes before it", job.MinIDPrefix,
+				"expected at least %d characters of the random part of an id, with or without its prefix", job.MinIDPrefix,
 			))
 		}
 	}
@@ -108,7 +108,7 @@ func parseFields(text string) (selection, error) {
 	for i, part := range strings.Split(text, ",") {
 		name, without := strings.CutPrefix(strings.TrimSpace(part), "-")
 		if i > 0 && without != sel.without {
-			return sel, job.InvalidField("/fields", "expected either names, or names that all begin with - for all fields but these")
+			return sel, job.InvalidField("/fields", "expected the names of fields to return, or names that all begin with - of fields to leave out")
 		}
 		if !slices.Contains(recordFields, name) {
 			return sel, job.UnknownName("/fields", name, recordFields)

@@ -47,7 +47,7 @@ func (s *Server) slackCommand(c echo.Context) error {
 		return job.Errorf(job.NotFound, "Slack commands are not configured").WithHint("Set SLACK_SIGNING_SECRET.")
 	}
 	if err := notify.VerifySlack(s.opts.SlackSecret, c.Request().Header, body, time.Now()); err != nil {
-		return job.Errorf(job.Unauthorized, "Not a request of Slack's: %s", err)
+		return job.Errorf(job.Unauthorized, "Not a request from Slack: %s", err)
 	}
 	command, err := notify.ParseSlack(body)
 	if err != nil {
@@ -102,11 +102,11 @@ func (s *Server) slackDo(ctx context.Context, command notify.SlackCommand, addre
 // slackDecide answers the question that is named, or else the one that the job waits at.
 func (s *Server) slackDecide(ctx context.Context, j job.Job, asked *job.Checkpoint, given checkpoint.Reply) error {
 	if asked == nil {
-		return job.Errorf(job.Conflict, "The job %s is %s", j.ID, j.State).WithHint("It waits for no decision.")
+		return job.Errorf(job.Conflict, "The job %s is %s", j.ID, j.State).WithHint("It does not wait for a decision.")
 	}
 	if given.Decision == job.Approve && notify.SlackOmits(*asked, s.opts.Pages) {
-		return job.Errorf(job.Conflict, "The question is too long for Slack, which has not shown all of it").
-			WithHint("Look at it in the console (%s) or with: ringback approve %s", s.opts.Pages.Question(asked.ID), j.ID)
+		return job.Errorf(job.Conflict, "The question is too long to be shown in full in Slack").
+			WithHint("Review it in the console (%s) or with: ringback approve %s", s.opts.Pages.Question(asked.ID), j.ID)
 	}
 	if err := s.checkRound(ctx, *asked, given.Iteration); err != nil {
 		return err
@@ -129,7 +129,7 @@ func (s *Server) checkRound(ctx context.Context, asked job.Checkpoint, iteration
 	for _, c := range questions {
 		var props job.Props
 		if c.ID != asked.ID && c.Type == job.Review && job.UnmarshalExact(c.Props, &props) == nil && props.Iteration == *iteration {
-			return job.Errorf(job.Conflict, "This round of the change was put under review more than once").
+			return job.Errorf(job.Conflict, "This round of the change was submitted for review more than once").
 				WithHint("Look at it, then approve the question itself: approve %s", asked.ID)
 		}
 	}
@@ -170,7 +170,7 @@ func only[T any](found []T, p job.IDPrefix, err error) (one T, _ error) {
 	case len(found) == 0:
 		return one, job.Errorf(job.NotFound, "No id begins with %s", p).WithHint("It may have been removed after its retention time.")
 	case len(found) > 1:
-		return one, job.Errorf(job.Conflict, "Several ids begin with %s", p).WithHint("Write more of the one you mean.")
+		return one, job.Errorf(job.Conflict, "Several ids begin with %s", p).WithHint("Give more characters of the id.")
 	}
 	return found[0], nil
 }

@@ -46,28 +46,28 @@ func readToken(secret, token string, maxAge time.Duration) (caller, error) {
 	}
 	switch {
 	case err == nil && !hasOneReading(token):
-		return caller{}, errors.New("the token is malformed: a name occurs twice, or in capitals")
+		return caller{}, errors.New("the token is malformed: a name occurs twice, or in upper case")
 	case err == nil && claims.Subject == "":
-		return caller{}, errors.New("the token has no sub, which names the user")
+		return caller{}, errors.New("the token has no sub (the userId)")
 	case err == nil && checkSubject(claims.Subject) != nil:
-		return caller{}, errors.New("the token's sub is no userId that can be used")
+		return caller{}, errors.New("the token's sub is not a valid userId")
 	case err == nil && maxAge > 0 && time.Until(claims.ExpiresAt.Time) > maxAge+clockSkew:
-		return caller{}, fmt.Errorf("the token counts for more than %s (TOKEN_MAX_AGE): make one with an earlier exp", maxAge)
+		return caller{}, fmt.Errorf("the token expires in more than %s (TOKEN_MAX_AGE): create one with an earlier exp", maxAge)
 	case err == nil:
 		until := claims.ExpiresAt.Time
 		return caller{userID: claims.Subject, until: func() (time.Time, bool) { return until, time.Now().Before(until) }}, nil
 	case errors.Is(err, jwt.ErrTokenMalformed):
-		return caller{}, errors.New("the token is malformed: it is no JWT with sub as text and exp as a number")
+		return caller{}, errors.New("the token is malformed: it is not a JWT with sub as text and exp as a number")
 	case errors.Is(err, jwt.ErrTokenUnverifiable), errors.Is(err, jwt.ErrTokenSignatureInvalid):
 		return caller{}, fmt.Errorf("the token has a wrong signature: it is not signed with JWT_SECRET by %s", signing.Alg())
 	case errors.Is(err, jwt.ErrTokenRequiredClaimMissing):
-		return caller{}, errors.New("the token has no exp, which says until when it counts")
+		return caller{}, errors.New("the token has no exp (the time at which it expires)")
 	case errors.Is(err, jwt.ErrTokenExpired):
-		return caller{}, fmt.Errorf("the token has expired at %s", claims.ExpiresAt.UTC().Format(time.RFC3339))
+		return caller{}, fmt.Errorf("the token expired at %s", claims.ExpiresAt.UTC().Format(time.RFC3339))
 	case errors.Is(err, jwt.ErrTokenUsedBeforeIssued):
 		return caller{}, fmt.Errorf("the token's iat is ahead of this server's clock: %s", claims.IssuedAt.UTC().Format(time.RFC3339))
 	case errors.Is(err, jwt.ErrTokenNotValidYet):
-		return caller{}, fmt.Errorf("the token does not count before %s", claims.NotBefore.UTC().Format(time.RFC3339))
+		return caller{}, fmt.Errorf("the token is not valid before %s", claims.NotBefore.UTC().Format(time.RFC3339))
 	}
 	return caller{}, errors.New("the token's claims cannot be read")
 }
@@ -101,7 +101,7 @@ const clockSkew = time.Minute
 // checkSubject rejects ids with a special meaning, so that no token can claim one.
 func checkSubject(id string) error {
 	if id == anonymous || strings.HasPrefix(id, slackUser) {
-		return job.InvalidField("/userId", "this name is for callers without a name of their own, or for people in Slack")
+		return job.InvalidField("/userId", "this name is reserved for callers without a name, and for people in Slack")
 	}
 	return checkUser(id)
 }

@@ -27,7 +27,7 @@ func (s *Server) webSocket(c echo.Context) error {
 		return err
 	}
 	s.log.Info(
-		"refused a WebSocket", "code", int(code), "reason", err.Error(), "origin", c.Request().Header.Get(echo.HeaderOrigin),
+		"WebSocket refused", "code", int(code), "reason", err.Error(), "origin", c.Request().Header.Get(echo.HeaderOrigin),
 		"address", c.RealIP(),
 	)
 	return s.hub.Refuse(c.Response(), c.Request(), code, err.Error())
@@ -69,12 +69,12 @@ func (s *Server) subscription(c echo.Context) (hub.Request, error) {
 		return want, inReason(sent.err)
 	}
 	if want.Text && want.RequestID == "" {
-		return want, job.Errorf(job.Invalid, "text=true needs requestId: text is sent for one job")
+		return want, job.Errorf(job.Invalid, "text=true requires requestId: text is sent for one job")
 	}
 	if want.All = c.QueryParam("userId") == allUsers; want.All {
 		want.Reply = func(context.Context, job.CheckpointID, map[string]any) (job.Checkpoint, error) {
-			return job.Checkpoint{}, job.Errorf(job.Forbidden, "A WebSocket of all users takes no replies").WithHint(
-				"POST /api/checkpoints/:id/reply takes them.",
+			return job.Checkpoint{}, job.Errorf(job.Forbidden, "A WebSocket for all users accepts no replies").WithHint(
+				"Send replies to POST /api/checkpoints/:id/reply.",
 			)
 		}
 		want.MayFollow = func(ctx context.Context, id job.ID) error {
@@ -107,9 +107,9 @@ const allUsers = "*"
 // event ids are counted per user.
 func allListener(c echo.Context, who caller) error {
 	if c.QueryParams().Has("since") || c.QueryParams().Has("requestId") {
-		return job.Errorf(job.Invalid, "userId=* hears of all users from now on: leave since and requestId out")
+		return job.Errorf(job.Invalid, "userId=* receives the new events of all users: leave since and requestId out")
 	}
-	return mayAct(who, "Hearing of all users")
+	return mayAct(who, "Receiving the events of all users")
 }
 
 // inReason moves the first detail into the message, because a close frame has no room for

@@ -51,32 +51,32 @@ func TestLinesThatCount(t *testing.T) {
 func TestLinesThatDoNotCount(t *testing.T) {
 	t.Parallel()
 	for text, says := range map[string]string{
-		"the-first-key":                             "line 1: want a name",
-		"one the-first-key":                         "line 1: the digest is not in order",
-		"one sha256:the-first-key":                  "line 1: the digest is not in order",
-		"one " + sum:                                "the digest is not in order",
-		"one sha256:" + sum[:62]:                    "the digest is not in order",
-		"one sha256:" + sum + "0":                   "the digest is not in order",
-		"one sha256:" + sum + "00":                  "the digest is not in order",
-		"one sha256:" + strings.Repeat("g", 64):     "want hex digits",
-		"one sha256: " + sum:                        "the digest is not in order",
-		"one:sha256:" + sum:                         "the name is not in order",
-		"a name sha256:" + sum:                      "the digest is not in order",
-		"ö sha256:" + sum:                           "the name is not in order",
-		"-one sha256:" + sum:                        "the name is not in order",
-		"API_KEYS/1 sha256:" + sum:                  "the name is not in order",
-		one.Line() + " 2027-01-31":                  "the third field is not in order",
-		one.Line() + " expires=":                    "the third field is not in order",
-		one.Line() + " expires=never":               "the third field is not in order",
-		one.Line() + " expires=2027-02-30":          "the third field is not in order",
-		one.Line() + " expires=2027-01-31 18:00":    "want a name",
-		one.Line() + "\n\n" + one.Line():            "line 3: the name is in line 1, too",
-		one.Line() + "\ntwo sha256:" + sum:          "line 2: the digest is in line 1, too",
+		"the-first-key":                             "line 1: expected a name",
+		"one the-first-key":                         "line 1: the digest is invalid",
+		"one sha256:the-first-key":                  "line 1: the digest is invalid",
+		"one " + sum:                                "the digest is invalid",
+		"one sha256:" + sum[:62]:                    "the digest is invalid",
+		"one sha256:" + sum + "0":                   "the digest is invalid",
+		"one sha256:" + sum + "00":                  "the digest is invalid",
+		"one sha256:" + strings.Repeat("g", 64):     "expected only hex digits",
+		"one sha256: " + sum:                        "the digest is invalid",
+		"one:sha256:" + sum:                         "the name is invalid",
+		"a name sha256:" + sum:                      "the digest is invalid",
+		"ö sha256:" + sum:                           "the name is invalid",
+		"-one sha256:" + sum:                        "the name is invalid",
+		"API_KEYS/1 sha256:" + sum:                  "the name is invalid",
+		one.Line() + " 2027-01-31":                  "the third field is invalid",
+		one.Line() + " expires=":                    "the third field is invalid",
+		one.Line() + " expires=never":               "the third field is invalid",
+		one.Line() + " expires=2027-02-30":          "the third field is invalid",
+		one.Line() + " expires=2027-01-31 18:00":    "expected a name",
+		one.Line() + "\n\n" + one.Line():            "line 3: the name is also in line 1",
+		one.Line() + "\ntwo sha256:" + sum:          "line 2: the digest is also in line 1",
 		apikey.Of("one", "").Line():                 "that of an empty key",
 		apikey.Of("one", "\n").Line():               "that of an empty key",
-		"one sha256:" + sum + "\x00":                "the digest is not in order",
+		"one sha256:" + sum + "\x00":                "the digest is invalid",
 		"\xff\xfeo\x00n\x00e\x00":                   "not text in UTF-8",
-		other.Line() + "\ntwo\n" + one.Line() + ",": "line 2: want a name",
+		other.Line() + "\ntwo\n" + one.Line() + ",": "line 2: expected a name",
 	} {
 		_, err := apikey.Parse([]byte(text))
 		must.Fail(t, err, says, text)
@@ -121,7 +121,7 @@ func TestAKeyThatHasExpired(t *testing.T) {
 	past := apikey.Of("past", "a-key-of-the-past")
 	past.Expires = time.Now().Add(-time.Second)
 	keys := must.Get(apikey.Open("", past, one))(t)
-	if _, known, err := keys.Find("a-key-of-the-past"); !known || err == nil || !strings.Contains(err.Error(), "has expired at") {
+	if _, known, err := keys.Find("a-key-of-the-past"); !known || err == nil || !strings.Contains(err.Error(), "expired at") {
 		t.Errorf("found: %t, %v", known, err)
 	}
 	if _, ok := keys.Until(past); ok {

@@ -99,7 +99,7 @@ var keyName = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 func CheckName(name string) error {
 	if !keyName().MatchString(name) {
 		return errors.New(
-			"the name is not in order: want 1 to 64 letters, digits, dots, hyphens and underscores, the first of them a letter or a digit",
+			"the name is invalid: expected 1 to 64 letters, digits, dots, hyphens and underscores, the first of them a letter or a digit",
 		)
 	}
 	return nil
@@ -124,9 +124,9 @@ func Parse(text []byte) ([]Key, error) {
 		switch {
 		case err != nil:
 		case names[k.Name] > 0:
-			err = fmt.Errorf("the name is in line %d, too: give each key one of its own", names[k.Name])
+			err = fmt.Errorf("the name is also in line %d: give each key a unique name", names[k.Name])
 		case digests[k.Digest] > 0:
-			err = fmt.Errorf("the digest is in line %d, too: the two keys could not be told apart", digests[k.Digest])
+			err = fmt.Errorf("the digest is also in line %d: each key must be unique", digests[k.Digest])
 		}
 		if err != nil {
 			faults = append(faults, fmt.Errorf("line %d: %w", i+1, err))
@@ -148,14 +148,14 @@ func parseLine(fields []string) (Key, error) {
 		return k, err
 	}
 	if len(fields) < 2 || len(fields) > 3 {
-		return k, errors.New("want a name, " + digestPrefix + "<64 hex digits>, and at most " + expiresPrefix + "<date>")
+		return k, errors.New("expected a name, " + digestPrefix + "<64 hex digits>, and at most " + expiresPrefix + "<date>")
 	}
 	digits, ok := strings.CutPrefix(fields[1], digestPrefix)
 	if !ok || hex.DecodedLen(len(digits)) != len(k.Digest) || len(digits)%2 != 0 {
-		return k, errors.New("the digest is not in order: want " + digestPrefix + "<64 hex digits>, the SHA-256 of the key")
+		return k, errors.New("the digest is invalid: expected " + digestPrefix + "<64 hex digits>, the SHA-256 of the key")
 	}
 	if _, err := hex.Decode(k.Digest[:], []byte(digits)); err != nil {
-		return k, errors.New("the digest is not in order: want hex digits behind " + digestPrefix + " only")
+		return k, errors.New("the digest is invalid: expected only hex digits after " + digestPrefix)
 	}
 	if slices.Contains(mistaken, k.Digest) {
 		return k, errors.New("the digest is that of an empty key")
@@ -175,6 +175,6 @@ func (k *Key) parseExpires(field string) error {
 			return nil
 		}
 	}
-	return errors.New("the third field is not in order: want " + expiresPrefix + " and a date, such as " + expiresPrefix +
+	return errors.New("the third field is invalid: expected " + expiresPrefix + " and a date, such as " + expiresPrefix +
 		"2027-01-31 or " + expiresPrefix + "2027-01-31T18:00:00Z")
 }

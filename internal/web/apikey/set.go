@@ -100,7 +100,7 @@ func (s *Set) Find(sent string) (k Key, known bool, err error) {
 		}
 	}
 	if known && k.expired(time.Now()) {
-		return k, true, fmt.Errorf("the key has expired at %s", k.Expires.Format(time.RFC3339))
+		return k, true, fmt.Errorf("the key expired at %s", k.Expires.Format(time.RFC3339))
 	}
 	return k, known, nil
 }

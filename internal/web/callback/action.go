@@ -19,8 +19,8 @@ const actionSchema = `{
   "type": "object",
   "required": ["input"],
   "properties": {
-    "input": {"type": "object"},
-    "confirmed": {"type": "boolean"}
+    "input": {"type": "object", "description": "The input of the action."},
+    "confirmed": {"type": "boolean", "description": "True only after the user has allowed exactly this input; default false."}
   },
   "additionalProperties": false
 }`
@@ -130,7 +130,7 @@ func (h *Handler) previewFailed(a *actionCall, err error) json.RawMessage {
 	return job.MustJSON(map[string]any{
 		"status": "error", "success": false,
 		"message":     "The preview of " + a.action.Name + " failed, so no one was asked, and nothing ran: " + err.Error(),
-		"instruction": "If the input is the reason, correct it and call the action again. Else go on without it, and say so in your result.",
+		"instruction": "If the input is the reason, correct it and call the action again. Otherwise continue without it, and mention that in your result.",
 	})
 }
 

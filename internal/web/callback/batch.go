@@ -19,10 +19,10 @@ const batchSchema = `{
   "type": "object",
   "required": ["batch", "suggestions"],
   "properties": {
-    "batch": {"type": "integer", "minimum": 1, "maximum": 1000},
-    "final": {"type": "boolean"},
-    "suggestions": {"type": "array"},
-    "reasoning": {"type": "string"}
+    "batch": {"type": "integer", "minimum": 1, "maximum": 1000, "description": "The number of the batch, from 1."},
+    "final": {"type": "boolean", "description": "True for the last batch; default false."},
+    "suggestions": {"type": "array", "description": "The items of this batch."},
+    "reasoning": {"type": "string", "description": "The reasoning for the whole result, with the last batch."}
   }
 }`
 
@@ -35,7 +35,7 @@ func (h *Handler) batch(in *call) (json.RawMessage, error) {
 	items, ok := k.Result.Items("suggestions")
 	if !ok {
 		return nil, h.wrongPayload(in, []job.Detail{{
-			Path: "", Message: fmt.Sprintf("results of kind %q are not sent in batches; submit the whole to /api/claude/result", k.Name),
+			Path: "", Message: fmt.Sprintf("results of kind %q are not sent in batches; submit the whole result to /api/claude/result", k.Name),
 		}})
 	}
 	if details := h.schemas[batchSchema].Validate(in.payload); details != nil {

@@ -98,7 +98,7 @@ func (h *Handler) serveMCP(c echo.Context) error {
 func (h *Handler) openMCP(c echo.Context) (*call, []tool, []byte, error) {
 	r := c.Request()
 	if r.Header.Get(echo.HeaderOrigin) != "" { // no browser has a signature
-		return nil, nil, nil, job.Errorf(job.Forbidden, "Pages may not call this").WithHint(
+		return nil, nil, nil, job.Errorf(job.Forbidden, "Web pages cannot call this").WithHint(
 			"It is for the Claude CLI, which sends no Origin.",
 		)
 	}
@@ -129,7 +129,7 @@ func (h *Handler) toolsFor(in *call) ([]tool, error) {
 	}
 	if !k.OverMCP() {
 		return nil, job.Errorf(job.NotFound, "Jobs of kind %q do not call back over MCP", k.Name).WithHint(
-			"Call back as the prompt says.",
+			"Call back as described in the prompt.",
 		)
 	}
 	tools := toolsOf(k)
@@ -240,7 +240,7 @@ func (a *bufferedAnswer) writeTo(c echo.Context, in *call) error {
 	}
 	if kind := a.header.Get(echo.HeaderContentType); a.status >= http.StatusBadRequest &&
 		!strings.HasPrefix(kind, echo.MIMEApplicationJSON) {
-		return job.Errorf(job.Invalid, "This is no request of MCP").WithHint("%s", strings.TrimSpace(a.body.String()))
+		return job.Errorf(job.Invalid, "This is not an MCP request").WithHint("%s", strings.TrimSpace(a.body.String()))
 	}
 	if a.status != http.StatusOK {
 		return httpjson.WriteText(c, a.status, a.body.Bytes())

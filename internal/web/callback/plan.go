@@ -11,7 +11,7 @@ import (
 	"ringback/internal/turn/claude"
 )
 
-const planQuestion = "Claude has made a plan and asks you to approve it. A yes is for exactly this plan. It allows no call of a tool or an action that you would be asked about."
+const planQuestion = "Claude has made a plan and asks you to approve it. Approval is for exactly this plan. Tool calls and actions that need your approval are still asked about."
 
 // plan asks the user to approve the plan with which Claude wants to leave plan mode. The approval
 // works like that of a tool call: for exactly this plan, once.

@@ -28,15 +28,15 @@ func toolsOf(k *kind.Kind) []tool {
 	}
 	tools := []tool{
 		newTool(
-			kind.ReportProgress, "Says in one short sentence what you are doing.", "/api/claude/progress",
+			kind.ReportProgress, "Reports in one short sentence what you are doing.", "/api/claude/progress",
 			json.RawMessage(progressSchema),
 		),
 		newTool(
-			kind.SubmitResult, "Submits the whole result of your task. Once it was accepted, the task is complete.", result,
+			kind.SubmitResult, "Submits the whole result of your task. Once it is accepted, the task is complete.", result,
 			asObject(k.Result.ForClaude()),
 		),
 		newTool(
-			kind.ReportFailure, "Says that you cannot do your task, and why. Nothing can be submitted after it.",
+			kind.ReportFailure, "Reports that you cannot do your task, and why. Nothing can be submitted after it.",
 			"/api/claude/failure", json.RawMessage(failureSchema),
 		),
 		newTool(
@@ -75,7 +75,7 @@ func actionArguments(input json.RawMessage) map[string]json.RawMessage {
 	arguments := asObject(json.RawMessage(actionSchema))
 	arguments["properties"] = job.MustJSON(map[string]json.RawMessage{
 		"input":     json.RawMessage(moveReferences(string(input), "#/properties/input")),
-		"confirmed": json.RawMessage(`{"type": "boolean", "description": "Only true after the user has allowed exactly this input."}`),
+		"confirmed": json.RawMessage(`{"type": "boolean", "description": "True only after the user has allowed exactly this input; default false."}`),
 	})
 	return arguments
 }

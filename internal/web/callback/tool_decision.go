@@ -218,7 +218,7 @@ func (t *toolCall) question(covers *job.Covers) *job.Asked {
 		asked.Omitted += left
 		say(job.FromRingback, fmt.Sprintf("\n(the beginning of %d bytes: look at the whole input before you allow it)", len(shown)))
 	}
-	say(job.FromRingback, t.again+"\nAllow it? A yes is for this call. One for this job, or for always, also lets through: ")
+	say(job.FromRingback, t.again+"\nAllow it? A yes is for this call. Approval for this job, or for always, also allows: ")
 	asked.Segments = append(asked.Segments, covers.Segments...)
 	say(job.FromRingback, ".")
 	return asked

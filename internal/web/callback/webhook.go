@@ -67,5 +67,5 @@ func (h *Handler) noteWebhook(in *call) error {
 		return err
 	}
 	return job.Errorf(job.Conflict, "The %s %q belongs to another message", notify.HeaderID, id).
-		WithHint("Give each message an id of its own, and the same one only to the same message when you send it again.")
+		WithHint("Give each message a unique id, and use it again only if you send the same message again.")
 }

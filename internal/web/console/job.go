@@ -174,7 +174,7 @@ func newMessage(m job.Message) message {
 	switch {
 	case shown.Mine, m.FromOutside():
 	case m.MessageType == job.NoticeMessage: // it may quote Claude's reason
-		shown.By = "What became of the job"
+		shown.By = "The outcome of the job"
 	case shown.Question != nil:
 		shown.By = "Ringback"
 	}

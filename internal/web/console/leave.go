@@ -38,7 +38,7 @@ func (c *Console) leave(v *visit) error {
 			return v.render(http.StatusOK, "leave", page{Title: "A link", Data: shown})
 		}
 	}
-	return job.Errorf(job.Invalid, "This is no address of the web")
+	return job.Errorf(job.Invalid, "This is not a web address")
 }
 
 // newLeave describes a URL; it returns false if that is not a web URL. own is the host of this

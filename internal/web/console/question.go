@@ -190,13 +190,13 @@ func (q question) changedInput(sent url.Values, r *client.Reply) error {
 		return job.InvalidField("/values", "was changed. Look at it, and press “Approve with my changes” to run it like this, or change it back")
 	}
 	if err := json.Unmarshal(text, &r.Values); err != nil {
-		return job.InvalidField("/values", "is no valid JSON object: "+err.Error())
+		return job.InvalidField("/values", "is not a valid JSON object: "+err.Error())
 	}
 	if len(r.Values) == 0 {
 		return job.InvalidField("/values", "is empty; expected the input to call the tool with. To run nothing, deny it")
 	}
 	if e, invalid := errors.AsType[*job.Error](fault); invalid {
-		return job.InvalidField("/values", "is no valid JSON object: "+strings.Join(faultsOf(e), " "))
+		return job.InvalidField("/values", "is not a valid JSON object: "+strings.Join(faultsOf(e), " "))
 	}
 	return nil
 }

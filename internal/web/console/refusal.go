@@ -96,8 +96,8 @@ func (v *visit) sent() (url.Values, error) {
 		return values, nil
 	}
 	if left, _ := io.Copy(io.Discard, io.LimitReader(body, mostUnread)); left > 0 || r.ContentLength > mostSent {
-		return nil, job.Errorf(job.TooLarge, "That is too much to be sent at once").
-			WithHint("A form may hold %d MiB. Nothing was done: go back, where what you wrote still is, and shorten it.", mostSent>>20)
+		return nil, job.Errorf(job.TooLarge, "The form is too large").
+			WithHint("The limit is %d MiB. Nothing was done: go back, where your text still is, and shorten it.", mostSent>>20)
 	}
 	return nil, job.Errorf(job.Invalid, "The form could not be read").WithHint("Nothing was done. Go back, and send it again.")
 }
@@ -110,7 +110,7 @@ func (v *visit) fail(err error) error {
 	}
 	if e.Kind == job.Invalid && reading && len(e.Details) > 0 {
 		said := *e
-		e, said.Message = &said, "The address asks for something that there is not"
+		e, said.Message = &said, "Invalid URL parameters"
 	}
 	shown := refusal{Error: e, Advice: advice(e, reading), Links: v.waysOn(e), Again: reading && e.Kind == job.Unavailable}
 	if e.Kind != job.Forbidden { // if forbidden, another site could have written it
@@ -123,7 +123,7 @@ func advice(e *job.Error, reading bool) string {
 	said := hint(e.Hint)
 	switch e.Kind {
 	case job.NotFound:
-		return cmp.Or(said, "It may have been removed, or the address is not quite right.")
+		return cmp.Or(said, "It may have been removed, or the address is wrong.")
 	case job.Unauthorized:
 		return cmp.Or(said, "Sign in, and do it again.")
 	case job.Unavailable:
@@ -132,7 +132,7 @@ func advice(e *job.Error, reading bool) string {
 		}
 		return cmp.Or(said, "Send it again in a few seconds.")
 	case job.Method:
-		return "This address takes what a form sends, and shows nothing by itself."
+		return "This address only accepts submitted forms."
 	default:
 	}
 	return said

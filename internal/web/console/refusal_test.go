@@ -27,7 +27,7 @@ func TestAFaultOfOursIsAPage(t *testing.T) {
 	if w.Code != http.StatusInternalServerError || strings.Contains(text, "sesame") {
 		t.Errorf("the answer is %d: %s", w.Code, text)
 	}
-	for _, want := range []string{"Something went wrong on our side", "look for fault", `href="/jobs?status=failed">Try again`, `id="refusal"`} {
+	for _, want := range []string{"Internal server error", "search it for fault", `href="/jobs?status=failed">Try again`, `id="refusal"`} {
 		must.Contain(t, text, want, "the page has no")
 	}
 }

@@ -274,7 +274,7 @@ func (c *Console) steer(v *visit, sent url.Values) error {
 	shown.Prompt, shown.Comments, shown.Faults = sent.Get("prompt"), commentsIn(sent), faultsOf(e)
 	if question != "" && question != shown.Question {
 		shown.Faults = []string{
-			"You wrote this about an earlier round: nothing was asked for. Look at the change as it is now, then send it again.",
+			"You wrote this about an earlier round, so it was not sent. Look at the current change, then send it again.",
 		}
 	}
 	if !shown.CanSteer {
@@ -317,7 +317,7 @@ func (v *visit) decideAgain(q question, sent url.Values, e *job.Error) (bool, er
 	seen := number(sent.Get("iteration"))
 	switch {
 	case seen != shown.Iteration:
-		shown.Outdated = fmt.Sprintf("You decided on %s, and the change is at %s by now. Nothing was decided: look at it again.",
+		shown.Outdated = fmt.Sprintf("You decided on %s, but the change is now at %s. Nothing was decided: look at it again.",
 			job.RoundWords(seen, 0), job.RoundWords(shown.Iteration, 0))
 	case !shown.Asks:
 		return false, nil

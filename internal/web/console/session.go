@@ -65,7 +65,7 @@ func (c *Console) signIn(v *visit, sent url.Values) error {
 	if err != nil || token == "" {
 		fault := "A token or key is needed."
 		if token != "" {
-			fault = "That does not let you in: " + err.Error() + "."
+			fault = "Sign-in failed: " + err.Error() + "."
 		}
 		return v.render(http.StatusUnauthorized, "sign_in", page{Title: "Sign in", Data: signInForm{next, fault}})
 	}

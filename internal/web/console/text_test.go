@@ -220,7 +220,7 @@ func TestAMessageShowsItsAuthor(t *testing.T) {
 		"User u1":                {Sender: job.FromUser, UserID: "u1"},
 		"From outside Ringback":  {Sender: job.FromAssistant, MessageType: job.CheckpointMessage, Content: "Which?"},
 		"Ringback":               {Sender: job.FromAssistant, MessageType: job.WhichMessage},
-		"What became of the job": {Sender: job.FromAssistant, MessageType: job.NoticeMessage, RequestID: "req_1"},
+		"The outcome of the job": {Sender: job.FromAssistant, MessageType: job.NoticeMessage, RequestID: "req_1"},
 	} {
 		must.Equal(t, want, newMessage(job.Message{MessageBody: m}).By)
 	}

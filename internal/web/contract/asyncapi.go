@@ -103,7 +103,7 @@ func (s *schemas) frame(f Frame) object {
 	if f.Prefixed {
 		properties[field] = eventPattern(f.Name)
 	} else {
-		properties[field] = object{"const": f.Name}
+		properties[field] = object{"const": f.Name, "description": "The type of the frame."}
 	}
 	return schema
 }

@@ -45,12 +45,12 @@ func Routes(log *slog.Logger, callerFunc func(context.Context) job.ID, routes ..
 			return nil
 		}
 		log.Warn(
-			"refused a call from within", "method", c.Request().Method, "path", c.Request().URL.Path,
+			"call from a job refused", "method", c.Request().Method, "path", c.Request().URL.Path,
 			"requestId", callerFunc(c.Request().Context()),
 		)
 		httpjson.Told(c)
-		return job.Errorf(job.Forbidden, "What runs for a job may not call this").
-			WithHint("It may call the callbacks of its own turn. Everything else is for people and back ends.")
+		return job.Errorf(job.Forbidden, "Programs of a job cannot call this").
+			WithHint("They can only call the callbacks of their own turn. Everything else is for people and back ends.")
 	}
 }
 
@@ -68,7 +68,7 @@ func Hosts(names []string) Check {
 	return func(c echo.Context) error {
 		if sent := c.Request().Host; !isOneOf(known, sent) {
 			return job.Errorf(job.Forbidden, "This server does not answer to the host %q", sent).
-				WithHint("Call it by a name of its machine, such as localhost. If this is a name of its own, add it to ALLOWED_HOSTS.")
+				WithHint("Use a name of its machine, such as localhost. If this is one of its names, add it to ALLOWED_HOSTS.")
 		}
 		return nil
 	}
@@ -132,7 +132,7 @@ func wayIn(origin string) string {
 	case "":
 		return "Add the page's origin to CORS_ORIGINS if it may call this server."
 	case "null": // of files, and of sandboxed frames
-		return "The page has no origin of its own, as one that was opened as a file. Serve it at an address, and add that to CORS_ORIGINS."
+		return "The page has no origin, such as a page opened from a file. Serve it at an address, and add that to CORS_ORIGINS."
 	}
 	return fmt.Sprintf("Add %q to CORS_ORIGINS if that page may call this server.", excerpt.Head(origin, longestOrigin))
 }
@@ -162,7 +162,7 @@ func RefuseForwarded(routes ...string) Check {
 		if slices.Contains(routes, c.Path()) || !forElsewhere(c) {
 			return nil
 		}
-		return job.Errorf(job.Forbidden, "A proxy passed this on for another machine, and this server has no keys").
+		return job.Errorf(job.Forbidden, "The request came through a proxy, and this server has no keys").
 			WithHint("Set API_KEYS, API_KEYS_FILE or JWT_SECRET where others can reach the server, or call it directly.")
 	}
 }

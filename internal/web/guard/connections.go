@@ -296,7 +296,7 @@ func (t *Connections) Middleware(next echo.HandlerFunc) echo.HandlerFunc {
 		default:
 			t.refused.Add(1)
 			c.Response().Header().Set("Connection", "close")
-			return job.Errorf(job.Unavailable, "The server has as many calls to answer as it can").
+			return job.Errorf(job.Unavailable, "The server is at its limit of concurrent calls").
 				WithHint("Send the same again after Retry-After seconds.")
 		}
 	}

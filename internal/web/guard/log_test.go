@@ -48,11 +48,11 @@ func TestAnUnavailableStoreFillsNoLog(t *testing.T) {
 		for range 100 {
 			log.With("node", "n").Error("taking a job", "error", away)
 			log.Warn("heartbeat failed", "error", away)
-			log.Error("a job failed", "error", errors.New("another"))
-			log.Info("a job was created")
+			log.Error("job failed", "error", errors.New("another"))
+			log.Info("job created")
 		}
 		for message, want := range map[string]int{
-			"taking a job": thinnedBurst, "heartbeat failed": thinnedBurst, "a job failed": 100, "a job was created": 100,
+			"taking a job": thinnedBurst, "heartbeat failed": thinnedBurst, "job failed": 100, "job created": 100,
 		} {
 			must.Equal(t, want, strings.Count(text.String(), message), message)
 		}

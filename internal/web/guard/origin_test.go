@@ -19,7 +19,7 @@ func TestARefusedPageIsToldWhatLetsItIn(t *testing.T) {
 	check := guard.NewOrigins([]string{"https://app.example"}).Check
 	for origin, want := range map[string]string{
 		"http://localhost:8080":                  `Add "http://localhost:8080" to CORS_ORIGINS`,
-		"null":                                   "opened as a file",
+		"null":                                   "opened from a file",
 		"https://" + strings.Repeat("x", 10_000): `Add "https://xxx`,
 		"https://app.example":                    "",
 	} {

@@ -73,7 +73,7 @@ func checkContentType(header string) error {
 func readError(err error, limit int64) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return job.Errorf(job.TooLarge, "Payload too large").
-			WithHint("A body may hold %d bytes at most.", limit)
+			WithHint("A body may have at most %d bytes.", limit)
 	}
 	e := job.Errorf(job.Invalid, "The body could not be read").WithHint("Send the whole body again.")
 	if !errors.Is(err, io.ErrUnexpectedEOF) {

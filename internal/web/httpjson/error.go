@@ -119,21 +119,21 @@ func AsError(err error, r *http.Request) (e *job.Error, fault string) {
 	if fromEcho, ok := errors.AsType[*echo.HTTPError](err); ok {
 		switch fromEcho.Code {
 		case http.StatusNotFound:
-			return job.Errorf(job.NotFound, "Nothing lives at %s", r.URL.Path).
+			return job.Errorf(job.NotFound, "There is no endpoint at %s", r.URL.Path).
 				WithHint("%s", elsewhere(r.URL.Path)), ""
 		case http.StatusMethodNotAllowed:
-			return job.Errorf(job.Method, "%s does not take %s", r.URL.Path, r.Method), ""
+			return job.Errorf(job.Method, "%s does not support %s", r.URL.Path, r.Method), ""
 		}
 	}
 	fault = rand.Text()
-	return job.Errorf(job.Internal, "Something went wrong on our side").
-		WithHint("The server's log tells more: look for fault %s.", fault), fault
+	return job.Errorf(job.Internal, "Internal server error").
+		WithHint("The server's log has the details: search it for fault %s.", fault), fault
 }
 
 // elsewhere returns a hint on where to find an endpoint that does not exist here.
 func elsewhere(path string) string {
 	if strings.HasPrefix(path, "/api/claude/") || path == "/progress" || path == "/suggestions" {
-		return "Callbacks may have a listener of their own: the first lines of the server's log say where (CALLBACK_LISTEN_ADDR)."
+		return "Callbacks may have a separate listener: the first lines of the server's log show its address (CALLBACK_LISTEN_ADDR)."
 	}
 	return "/docs of this server, and docs/api.md, list the endpoints."
 }

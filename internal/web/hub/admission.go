@@ -38,16 +38,16 @@ func (a *admission) enter(userID, address string) error {
 	switch full := func(n, limit int) bool { return limit > 0 && n >= limit }; {
 	case full(a.users[userID], a.limits.User):
 		a.refused("user")
-		return job.Errorf(job.TooMany, "This user has %d WebSockets open here, and may not have more", a.limits.User).
-			WithHint("Close some, or connect later. One WebSocket hears of all jobs of its user. WEBSOCKETS_PER_USER sets the limit.")
+		return job.Errorf(job.TooMany, "Too many WebSockets of this user (limit %d)", a.limits.User).
+			WithHint("Close some, or connect later. One WebSocket receives the events of all jobs of its user. WEBSOCKETS_PER_USER sets the limit.")
 	case full(a.places[address], a.limits.Address):
 		a.refused("address")
-		return job.Errorf(job.TooMany, "From this address %d WebSockets are open here, and there may not be more", a.limits.Address).
-			WithHint("Connect later. WEBSOCKETS_PER_ADDRESS sets the limit; behind a proxy, TRUSTED_PROXIES tells its clients apart.")
+		return job.Errorf(job.TooMany, "Too many WebSockets from this address (limit %d)", a.limits.Address).
+			WithHint("Connect later. WEBSOCKETS_PER_ADDRESS sets the limit; behind a proxy, set TRUSTED_PROXIES to distinguish its clients.")
 	case full(a.all, a.limits.Node):
 		a.refused("node")
-		return job.Errorf(job.Unavailable, "The server has %d WebSockets open, and can take no more", a.limits.Node).
-			WithHint("Connect again after Retry-After seconds, to another node if there is one. WEBSOCKETS and the limit of open files (ulimit -n) say how many there may be.")
+		return job.Errorf(job.Unavailable, "The server has too many WebSockets (limit %d)", a.limits.Node).
+			WithHint("Connect again after Retry-After seconds, to another node if there is one. WEBSOCKETS and the limit of open files (ulimit -n) set the limit.")
 	}
 	a.all++
 	a.users[userID]++

@@ -207,7 +207,7 @@ func (c *client) offer(f *frame) {
 		return
 	}
 	if c.isFull(f, 1) {
-		c.hub.log.Info("cut off a slow WebSocket client", "userId", c.UserID, "code", CloseSlow)
+		c.hub.log.Info("slow WebSocket client disconnected", "userId", c.UserID, "code", CloseSlow)
 		c.endLocked(CloseSlow, "too slow, resume with since")
 		return
 	}

@@ -169,15 +169,14 @@ type incoming struct {
 type outgoing struct {
 	Type string `json:"type"`
 	// For is the type of the frame being answered.
-	For string `json:"for,omitempty"`
-	// RequestID and CheckpointID are copied from that frame.
-	RequestID    job.ID           `json:"requestId,omitempty"`
-	CheckpointID job.CheckpointID `json:"checkpointId,omitempty"`
+	For          string           `json:"for,omitempty"`
+	RequestID    job.ID           `json:"requestId,omitempty"`    // The requestId of that frame.
+	CheckpointID job.CheckpointID `json:"checkpointId,omitempty"` // The checkpointId of that frame.
 	// Checkpoint is the checkpoint after the reply.
 	Checkpoint *job.Checkpoint `json:"checkpoint,omitempty"`
-	Error      string          `json:"error,omitempty"`
-	Details    []job.Detail    `json:"details,omitempty"`
-	Hint       string          `json:"hint,omitempty"`
+	Error      string          `json:"error,omitempty"`   // Why the frame was refused; absent in an ack.
+	Details    []job.Detail    `json:"details,omitempty"` // Describe each wrong field, at most 20.
+	Hint       string          `json:"hint,omitempty"`    // What to do about the error.
 }
 
 func (c *client) answer(ctx context.Context, text []byte) {
@@ -249,7 +248,7 @@ func (c *client) refusal(out outgoing, err error) outgoing {
 	if e, ok := errors.AsType[*job.Error](err); ok {
 		out.Error, out.Details, out.Hint = e.Message, e.Details, e.Hint
 	} else {
-		c.hub.log.Error("handling a frame", "type", out.For, "requestId", out.RequestID, "checkpointId", out.CheckpointID, "error", err)
+		c.hub.log.Error("frame failed", "type", out.For, "requestId", out.RequestID, "checkpointId", out.CheckpointID, "error", err)
 	}
 	return out
 }

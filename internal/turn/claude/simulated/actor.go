@@ -95,7 +95,7 @@ func (a *actor) stayAway(text string) error {
 }
 
 func (a *actor) report() error {
-	a.stream.text("I will look at the request, and say what I am doing meanwhile.")
+	a.stream.text("I will look at the request, and report what I am doing.")
 	for _, step := range []job.Activity{
 		{Message: "Reading the request", Progress: 10, Type: job.Thinking},
 		{Message: "Looking through what is known", Progress: 45, Type: job.Querying},
@@ -126,7 +126,7 @@ func (a *actor) submit(done acted) error {
 	whole := callback{kind.SubmitResult, a.turn.Endpoint, "result.json"}
 	_, err = a.call(whole, first)
 	if refused, ok := errors.AsType[*refusal](err); ok && a.opts.Behaviour == job.SimulateRepair {
-		a.stream.text("The answer says: " + refused.problem() + ". I correct it and send it again.")
+		a.stream.text("The response: " + refused.problem() + ". I correct it and send it again.")
 		if err = a.pause(); err == nil {
 			_, err = a.call(whole, result)
 		}

@@ -53,7 +53,7 @@ func newActor(ctx context.Context, o Options) (*actor, error) {
 		o.Behaviour = job.SimulateSuccess
 	}
 	if !slices.Contains(job.Simulations[:], o.Behaviour) {
-		return nil, fmt.Errorf("RINGBACK_SIMULATE is %q: want success, repair, failure, silence or manual", o.Behaviour)
+		return nil, fmt.Errorf("RINGBACK_SIMULATE is %q: expected success, repair, failure, silence or manual", o.Behaviour)
 	}
 	text, err := io.ReadAll(o.Stdin)
 	if err != nil {

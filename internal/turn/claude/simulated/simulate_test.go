@@ -376,7 +376,7 @@ func TestRefusesToStart(t *testing.T) {
 		stdin string
 		says  string
 	}{
-		{"unknown behaviour", simulated.Options{Behaviour: "sucess"}, first(t, p), "want success, repair, failure, silence or manual"},
+		{"unknown behaviour", simulated.Options{Behaviour: "sucess"}, first(t, p), "expected success, repair, failure, silence or manual"},
 		{"nothing", simulated.Options{}, "", "does not describe a turn"},
 		{"a prompt", simulated.Options{}, "Suggest meals.", "does not describe a turn"},
 	} {
