@@ -17,7 +17,7 @@ type Actor struct {
 	UserID string `json:"userId,omitempty"`
 	// Key is the name of the API key that a back end used; empty without one.
 	Key string `json:"key,omitempty"`
-	// Via is the channel: one of the Via constants.
+	// Via is the channel: api, console, websocket, chat or slack.
 	Via string `json:"via"`
 	// Address is the IP address of the client.
 	Address string `json:"address,omitempty"`
@@ -71,13 +71,13 @@ type AuditEntry struct {
 	// CheckpointID is the question that the entry is about; absent if no person was asked.
 	CheckpointID CheckpointID   `json:"checkpointId,omitempty"`
 	Type         CheckpointType `json:"type,omitempty"`
-	// By is the actor that decided; nil if none did.
+	// By is the actor that decided; absent if none did.
 	By *Actor `json:"by,omitempty"`
 	// How the subject of the decision was shown, as stated by the client; absent if it stated nothing.
 	Shown Shown             `json:"shown,omitempty"`
 	Trees map[string]string `json:"trees,omitempty"` // The git trees of the change that the client named, by repository.
 	// Files counts the files of the change, and those that the deciding person had marked as
-	// viewed; nil if the entry is not about a change.
+	// viewed; absent if the entry is not about a change.
 	Files *FilesViewed `json:"files,omitempty"`
 	// Scope is the scope of an approval: once, job or always.
 	Scope ApprovalScope `json:"scope,omitempty"`
@@ -214,7 +214,7 @@ func ParseAuditHead(text string) (*AuditHead, error) {
 type AuditVerification struct {
 	// Entries is the number of entries in the log.
 	Entries int `json:"entries"`
-	// Head is the head of the log; nil if the job's record has none.
+	// Head is the head of the log; absent if the job's record has none.
 	Head *AuditHead `json:"head,omitempty"`
 	// Unbound is true if a version before origins has begun the log: only the requestId in its entries
 	// binds it to the job.

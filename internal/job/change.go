@@ -164,7 +164,7 @@ const (
 
 // DiffOutput is a job's change in one repository.
 type DiffOutput struct {
-	// Repository is its name, and the name of its directory.
+	// Repository is the name of the repository, and of its directory.
 	Repository string     `json:"repository"`
 	Files      []FileDiff `json:"files"` // The changed files.
 	// Summary reads "3 files changed, +45, -12".
@@ -263,14 +263,14 @@ type ViewedFile struct {
 type VerifierOutput struct {
 	// Verifier is the names of the repository and the verifier: "service:test".
 	Verifier string `json:"verifier"`
-	// ExitCode is -1 if the verifier was killed.
+	// ExitCode is the exit code; -1 if the verifier was killed.
 	ExitCode int    `json:"exit_code"`
 	Stdout   string `json:"stdout"`  // The verifier's standard output.
 	Stderr   string `json:"stderr"`  // The verifier's standard error.
 	Success  bool   `json:"success"` // True if the exit code is 0.
-	// Repository is the repository it ran in.
+	// Repository is the repository in which it ran.
 	Repository string `json:"repository"`
-	// DurationMS is its duration in milliseconds.
+	// DurationMS is the duration in milliseconds.
 	DurationMS int64 `json:"duration_ms"`
 	// TimedOut is true if it was killed because it took too long.
 	TimedOut bool `json:"timed_out,omitempty"`
@@ -309,7 +309,7 @@ type Finalized struct {
 	// Public is the commit that the job's branch is known to have; empty if it has none.
 	Public string `json:"public,omitempty"`
 	// FinalizersDone are the digests of the finalize: commands that have succeeded for the Tree, in their
-	// order; nil if an earlier version recorded only their number. Another attempt does not run them again.
+	// order; absent if an earlier version recorded only their number. Another attempt does not run them again.
 	FinalizersDone []string `json:"finalizers_done,omitzero"`
 	// Finalizers is the length of FinalizersDone.
 	Finalizers int `json:"finalizers,omitempty"`

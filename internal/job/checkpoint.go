@@ -82,15 +82,15 @@ type Checkpoint struct {
 	Round int `json:"-"`
 	// Held is true while Claude's call waits for the reply, in the same turn.
 	Held bool `json:"held,omitempty"`
-	// CreatedAt is when it was asked.
+	// CreatedAt is the time at which it was asked.
 	CreatedAt time.Time `json:"createdAt"`
-	// AnsweredAt is the time at which it was closed; zero until then.
+	// AnsweredAt is the time at which it was closed; absent until then.
 	AnsweredAt time.Time `json:"answeredAt,omitzero"`
-	// Reply is the person's answer; nil until then.
+	// Reply is the person's answer; absent until then.
 	Reply *Reply `json:"reply,omitempty"`
 	// Next is the checkpoint that asks again if the reply was not clear.
 	Next CheckpointID `json:"next,omitempty"`
-	// Outcome describes the result of what the reply has allowed; nil while that is not over, and if the reply
+	// Outcome describes the result of what the reply has allowed; absent while that is not over, and if the reply
 	// allows nothing.
 	Outcome *Outcome `json:"outcome,omitempty"`
 }

@@ -40,7 +40,7 @@ type Job struct {
 	// PhaseUntil is the earliest end of the phase: the time of the next attempt. It is zero if
 	// unknown.
 	PhaseUntil time.Time `json:"phaseUntil,omitzero"`
-	// Queue is the job's place in the queue while it waits for a worker; nil otherwise.
+	// Queue is the job's place in the queue while it waits for a worker; absent otherwise.
 	Queue *QueuePlace `json:"queue,omitempty"`
 	// Simulated is true if a stand-in plays Claude, so that all text and results are made up.
 	// Either Options requests it, or no CLI is available.
@@ -49,9 +49,9 @@ type Job struct {
 	Input json.RawMessage `json:"input" jsonschema:"type=object"`
 	// Options are the caller's settings for this job.
 	Options Options `json:"options,omitzero"`
-	// Activity is the latest progress that Claude reported; nil before the first.
+	// Activity is the latest progress that Claude reported; absent before the first.
 	Activity *Activity `json:"activity,omitempty"`
-	// Result is the result that Claude submitted, valid under the kind's result schema; nil until
+	// Result is the result that Claude submitted, valid under the kind's result schema; absent until
 	// it is accepted.
 	Result json.RawMessage `json:"result,omitempty" jsonschema:"type=object"`
 	// Submitted is true if this turn has submitted a change that must be captured for review.
@@ -68,7 +68,7 @@ type Job struct {
 	// Error is the reason, for people, why an expired, failed, rejected or cancelled job ended.
 	Error     string `json:"error,omitempty"`
 	ErrorCode Code   `json:"errorCode,omitempty"` // The same reason, for programs.
-	// Checkpoint is the question that the job waits for; nil if it does not wait.
+	// Checkpoint is the question that the job waits for; absent if it does not wait.
 	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
 	// Turn counts the turns started so far, so it is also the number of the latest one.
 	Turn int `json:"turn"`
@@ -79,7 +79,7 @@ type Job struct {
 	Attempt int `json:"attempt,omitempty"`
 	// MaxAttempts is the number of consecutive turns without a result at which the job fails.
 	MaxAttempts int `json:"maxAttempts,omitempty"`
-	// LastFailure is the latest failed turn's failure; nil if none has failed. It is kept while the
+	// LastFailure is the latest failed turn's failure; absent if none has failed. It is kept while the
 	// job is retried, and after it has succeeded.
 	LastFailure *Failure `json:"lastFailure,omitempty"`
 	// FailedActions are the latest of the actions, tool calls and publications that people have allowed
@@ -91,7 +91,7 @@ type Job struct {
 	// Words are the latest messages of people to the job, with their status: all that wait, and the
 	// last of those that Claude has read.
 	Words []Word `json:"words,omitempty"`
-	// Interrupt is the latest request to stop part of a turn; nil for none.
+	// Interrupt is the latest request to stop part of a turn; absent for none.
 	Interrupt *Interrupt `json:"interrupt,omitempty"`
 	// CLIVersions are the versions of the Claude CLI that ran the turns, oldest first: the first
 	// one, and every change. Only the latest 50 are kept.
@@ -101,17 +101,17 @@ type Job struct {
 	// BudgetUSD is the job's budget in US dollars, over all attempts and rounds; 0 means no limit
 	// of its own.
 	BudgetUSD float64 `json:"budgetUsd,omitempty"`
-	// Audit is the end of the audit log, which reveals a log that was tampered with; nil while the
+	// Audit is the end of the audit log, which reveals a log that was tampered with; absent while the
 	// log is empty.
 	Audit *AuditHead `json:"audit,omitempty"`
-	// CreatedAt is when the job was requested.
+	// CreatedAt is the time at which the job was requested.
 	CreatedAt time.Time `json:"createdAt"`
-	// UpdatedAt is when the record last changed.
+	// UpdatedAt is the time at which the record last changed.
 	UpdatedAt time.Time `json:"updatedAt"`
 	// Deadline is the time at which the running timer (callback or human) expires the job; zero
 	// when none runs.
 	Deadline time.Time `json:"deadline,omitzero"`
-	// FinishedAt is the time at which the job reached a terminal state; zero until then.
+	// FinishedAt is the time at which the job reached a terminal state; absent until then.
 	FinishedAt time.Time `json:"finishedAt,omitzero"`
 }
 
@@ -270,7 +270,7 @@ type Interrupt struct {
 	Scope InterruptScope `json:"scope" jsonschema:"enum=command,enum=turn"`
 	// Done is true once the commands have been stopped.
 	Done bool `json:"done,omitempty"`
-	// Time is when it was requested.
+	// Time is the time at which it was requested.
 	Time time.Time `json:"time"`
 }
 

@@ -38,7 +38,7 @@ const (
 type Message struct {
 	// ID counts the messages of a session, from 1.
 	ID int64 `json:"id"`
-	// CreatedAt is when it was stored.
+	// CreatedAt is the time at which it was stored.
 	CreatedAt time.Time `json:"createdAt"`
 	// UpdatedAt is the time of its last change: when a call that it shows ended, or when its
 	// question was closed.
@@ -57,7 +57,7 @@ type Utterance struct {
 type MessageBody struct {
 	SessionID string `json:"sessionId"` // The chat that the message belongs to.
 	UserID    string `json:"userId"`    // The user of the chat.
-	// Sender is user or assistant. Role is the same in the AI SDK's terms.
+	// Sender is the author: user or assistant. Role is the same, in the AI SDK's terms.
 	Sender Sender `json:"sender"`
 	Role   Sender `json:"role"`
 	// By names who wrote the message in the user's name: an API key, or another person. Empty if it was the
@@ -220,7 +220,7 @@ type Word struct {
 
 // Hearing describes whether and when Claude has read a message.
 type Hearing struct {
-	// Status is waiting, then heard.
+	// Status is the state of the message: waiting, then heard.
 	Status HearingStatus `json:"hearing"`
 	Turn   int           `json:"turn,omitempty"` // The number of the turn that read it.
 	// BeforeToolCall is the number of that turn's next tool call: 1 for a message that was part of the turn's

@@ -35,11 +35,11 @@ type Notification struct {
 	// ID identifies it. What follows the first colon, with | for each further colon, is the
 	// webhook-id that the receiver sees.
 	ID NotificationID `json:"id"`
-	// Receiver is webhook, slack, or resume for the reply to a question from outside.
+	// Receiver is the receiver: webhook, slack, or resume for the reply to a question from outside.
 	Receiver Receiver `json:"receiver"`
 	// Host is the host of the URL that came with the question.
 	Host string `json:"host,omitempty"`
-	// Status is waiting, or given_up: no more attempts are made.
+	// Status is the state: waiting, or given_up: no more attempts are made.
 	Status NotificationStatus `json:"status"`
 	// RequestID is the job that ended.
 	RequestID ID `json:"requestId,omitempty"`
@@ -55,7 +55,7 @@ type Notification struct {
 
 // NotificationCount counts the undelivered notifications for a receiver.
 type NotificationCount struct {
-	// Receiver is webhook, slack, or resume.
+	// Receiver is the receiver: webhook, slack, or resume.
 	Receiver Receiver `json:"receiver"`
 	Waiting  int64    `json:"waiting"` // The number of notifications that will be retried.
 	GivenUp  int64    `json:"givenUp"` // The number of notifications that will not be retried.

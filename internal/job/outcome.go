@@ -11,7 +11,7 @@ import (
 // Outcome describes the result of something that a person has allowed: an action, a tool call, or the
 // publication of a change.
 type Outcome struct {
-	// Status is one of the Outcome constants.
+	// Status is the outcome.
 	Status OutcomeStatus `json:"status"`
 	// Message is the reason if it did not succeed, or else what the action returned, on one line; empty
 	// if there is nothing to add.

@@ -130,10 +130,10 @@ export interface components {
             key?: string;
             /** @description The person; empty for a back end that named none. */
             userId?: string;
-            /** @description The channel: one of the `via` constants. */
+            /** @description The channel: api, console, websocket, chat or slack. */
             via: string;
         };
-        /** @description Contains the reply for Claude. parkedCheckpoint makes Claude stop. */
+        /** @description Contains the reply for Claude. */
         AnsweredCheckpoint: {
             /** @description The answered checkpoint. In the output of Claude's call, it shows that the call has received the reply. */
             checkpointId: string;
@@ -181,7 +181,7 @@ export interface components {
         AuditEntry: {
             /** @description The name of an action; absent for a tool call. */
             action?: string;
-            /** @description The actor that decided; nil if none did. */
+            /** @description The actor that decided; absent if none did. */
             by?: components["schemas"]["Actor"];
             /** @description The question that the entry is about; absent if no person was asked. */
             checkpointId?: string;
@@ -191,7 +191,7 @@ export interface components {
             dir?: string;
             /** @description The type of the entry: asked, approve, deny, steer, cancel, answered, unclear, expired, withdrawn, started, finished, refused, unused (an approval that was never used), allowed by a standing approval, or move and moved, to another version of the kind. */
             event: string;
-            /** @description `files` counts the files of the change, and those that the deciding person had marked as viewed; nil if the entry is not about a change. */
+            /** @description `files` counts the files of the change, and those that the deciding person had marked as viewed; absent if the entry is not about a change. */
             files?: components["schemas"]["FilesViewed"];
             /** @description The input of the action or tool. */
             input?: Record<string, unknown>;
@@ -320,12 +320,12 @@ export interface components {
         Checkpoint: {
             /**
              * Format: date-time
-             * @description The time at which it was closed; zero until then.
+             * @description The time at which it was closed; absent until then.
              */
             answeredAt?: string;
             /**
              * Format: date-time
-             * @description When it was asked.
+             * @description The time at which it was asked.
              */
             createdAt: string;
             /** @description The conversation since the question was first asked, oldest first: replies that were not clear or are being interpreted, and follow-up questions. */
@@ -340,11 +340,11 @@ export interface components {
             messageId: number;
             /** @description The checkpoint that asks again if the reply was not clear. */
             next?: string;
-            /** @description `outcome` describes the result of what the reply has allowed; nil while that is not over, and if the reply allows nothing. */
+            /** @description `outcome` describes the result of what the reply has allowed; absent while that is not over, and if the reply allows nothing. */
             outcome?: components["schemas"]["Outcome"];
             /** @description A JSON object that describes what is asked; its fields depend on the type. */
             props: Record<string, unknown>;
-            /** @description The person's answer; nil until then. */
+            /** @description The person's answer; absent until then. */
             reply?: components["schemas"]["Reply"];
             /** @description The waiting job; empty if a system outside Ringback asked. */
             requestId?: string;
@@ -592,7 +592,7 @@ export interface components {
             left_out?: components["schemas"]["LeftOut"][];
             /** @description The first line of the next page; absent on the last page. */
             next_from?: number;
-            /** @description Its name, and the name of its directory. */
+            /** @description The name of the repository, and of its directory. */
             repository: string;
             /** @description `summary` reads "3 files changed, +45, -12". */
             summary: string;
@@ -701,7 +701,7 @@ export interface components {
             message?: string;
             /** @description True if it is known only from the output of the Claude CLI, which is no evidence: the programs of the turn could have written it. */
             reported?: boolean;
-            /** @description One of the Outcome constants. */
+            /** @description The outcome. */
             status: components["schemas"]["OutcomeStatus"];
             /** @description The name of the tool; absent for an action. */
             tool?: string;
@@ -815,7 +815,7 @@ export interface components {
              * @description The time at which it was read.
              */
             heardAt?: string;
-            /** @description Waiting, then heard. */
+            /** @description The state of the message: waiting, then heard. */
             hearing: components["schemas"]["HearingStatus"];
             /** @description The id of the message in the job's session. */
             messageId: number;
@@ -833,7 +833,7 @@ export interface components {
              * @description The time at which it was read.
              */
             heardAt?: string;
-            /** @description Waiting, then heard. */
+            /** @description The state of the message: waiting, then heard. */
             hearing: components["schemas"]["HearingStatus"];
             /** @description The number of the turn that read it. */
             turn?: number;
@@ -868,7 +868,7 @@ export interface components {
             scope: components["schemas"]["InterruptScope"];
             /**
              * Format: date-time
-             * @description When it was requested.
+             * @description The time at which it was requested.
              */
             time: string;
             /** @description The turn that was running. */
@@ -882,15 +882,15 @@ export interface components {
         InterruptScope: "command" | "turn";
         /** @description The complete record of a job: one piece of work of one kind for one user, as returned by GET /api/jobs/:id. Times are UTC. */
         Job: {
-            /** @description The latest progress that Claude reported; nil before the first. */
+            /** @description The latest progress that Claude reported; absent before the first. */
             activity?: components["schemas"]["Activity"];
             /** @description The number of consecutive turns that ended without a result. At `maxAttempts` the job fails. */
             attempt?: number;
-            /** @description The end of the audit log, which reveals a log that was tampered with; nil while the log is empty. */
+            /** @description The end of the audit log, which reveals a log that was tampered with; absent while the log is empty. */
             audit?: components["schemas"]["AuditHead"];
             /** @description The job's budget in US dollars, over all attempts and rounds; 0 means no limit of its own. */
             budgetUsd?: number;
-            /** @description The question that the job waits for; nil if it does not wait. */
+            /** @description The question that the job waits for; absent if it does not wait. */
             checkpoint?: components["schemas"]["Checkpoint"];
             /** @description `claudeTurns` counts those in which Claude worked: an approved change is published in a turn without Claude. */
             claudeTurns: number;
@@ -898,7 +898,7 @@ export interface components {
             cliVersions?: components["schemas"]["CLIVersion"][];
             /**
              * Format: date-time
-             * @description When the job was requested.
+             * @description The time at which the job was requested.
              */
             createdAt: string;
             /**
@@ -914,18 +914,18 @@ export interface components {
             failedActions?: components["schemas"]["FailedAction"][];
             /**
              * Format: date-time
-             * @description The time at which the job reached a terminal state; zero until then.
+             * @description The time at which the job reached a terminal state; absent until then.
              */
             finishedAt?: string;
             /** @description The request, valid under the kind's input schema. */
             input: Record<string, unknown>;
-            /** @description The latest request to stop part of a turn; nil for none. */
+            /** @description The latest request to stop part of a turn; absent for none. */
             interrupt?: components["schemas"]["Interrupt"];
             /** @description `kind` names the prompt, schemas and policy of the job. */
             kind: string;
             /** @description The version of the kind that the job has until it is moved: the hex SHA-256 of its prompt and schemas. */
             kindVersion: string;
-            /** @description The latest failed turn's failure; nil if none has failed. It is kept while the job is retried, and after it has succeeded. */
+            /** @description The latest failed turn's failure; absent if none has failed. It is kept while the job is retried, and after it has succeeded. */
             lastFailure?: components["schemas"]["Failure"];
             /** @description The number of consecutive turns without a result at which the job fails. */
             maxAttempts?: number;
@@ -942,11 +942,11 @@ export interface components {
             phaseUntil?: string;
             /** @description The commits of the job's change that are public, or may be. No decision and no end of the job takes them back. */
             publishedCommits?: components["schemas"]["Published"][];
-            /** @description The job's place in the queue while it waits for a worker; nil otherwise. */
+            /** @description The job's place in the queue while it waits for a worker; absent otherwise. */
             queue?: components["schemas"]["QueuePlace"];
             /** @description The job's id. Claude repeats it in every callback. */
             requestId: string;
-            /** @description The result that Claude submitted, valid under the kind's result schema; nil until it is accepted. */
+            /** @description The result that Claude submitted, valid under the kind's result schema; absent until it is accepted. */
             result?: Record<string, unknown>;
             /** @description The chat that the job's messages belong to. */
             sessionId: string;
@@ -962,7 +962,7 @@ export interface components {
             turn: number;
             /**
              * Format: date-time
-             * @description When the record last changed.
+             * @description The time at which the record last changed.
              */
             updatedAt: string;
             /** @description The sum over all turns. */
@@ -989,15 +989,15 @@ export interface components {
         };
         /** @description The complete record of a job: one piece of work of one kind for one user, as returned by GET /api/jobs/:id. Times are UTC. */
         JobFields: {
-            /** @description The latest progress that Claude reported; nil before the first. */
+            /** @description The latest progress that Claude reported; absent before the first. */
             activity?: components["schemas"]["Activity"];
             /** @description The number of consecutive turns that ended without a result. At `maxAttempts` the job fails. */
             attempt?: number;
-            /** @description The end of the audit log, which reveals a log that was tampered with; nil while the log is empty. */
+            /** @description The end of the audit log, which reveals a log that was tampered with; absent while the log is empty. */
             audit?: components["schemas"]["AuditHead"];
             /** @description The job's budget in US dollars, over all attempts and rounds; 0 means no limit of its own. */
             budgetUsd?: number;
-            /** @description The question that the job waits for; nil if it does not wait. */
+            /** @description The question that the job waits for; absent if it does not wait. */
             checkpoint?: components["schemas"]["Checkpoint"];
             /** @description `claudeTurns` counts those in which Claude worked: an approved change is published in a turn without Claude. */
             claudeTurns?: number;
@@ -1005,7 +1005,7 @@ export interface components {
             cliVersions?: components["schemas"]["CLIVersion"][];
             /**
              * Format: date-time
-             * @description When the job was requested.
+             * @description The time at which the job was requested.
              */
             createdAt?: string;
             /**
@@ -1021,18 +1021,18 @@ export interface components {
             failedActions?: components["schemas"]["FailedAction"][];
             /**
              * Format: date-time
-             * @description The time at which the job reached a terminal state; zero until then.
+             * @description The time at which the job reached a terminal state; absent until then.
              */
             finishedAt?: string;
             /** @description The request, valid under the kind's input schema. */
             input?: Record<string, unknown>;
-            /** @description The latest request to stop part of a turn; nil for none. */
+            /** @description The latest request to stop part of a turn; absent for none. */
             interrupt?: components["schemas"]["Interrupt"];
             /** @description `kind` names the prompt, schemas and policy of the job. */
             kind?: string;
             /** @description The version of the kind that the job has until it is moved: the hex SHA-256 of its prompt and schemas. */
             kindVersion?: string;
-            /** @description The latest failed turn's failure; nil if none has failed. It is kept while the job is retried, and after it has succeeded. */
+            /** @description The latest failed turn's failure; absent if none has failed. It is kept while the job is retried, and after it has succeeded. */
             lastFailure?: components["schemas"]["Failure"];
             /** @description The number of consecutive turns without a result at which the job fails. */
             maxAttempts?: number;
@@ -1049,11 +1049,11 @@ export interface components {
             phaseUntil?: string;
             /** @description The commits of the job's change that are public, or may be. No decision and no end of the job takes them back. */
             publishedCommits?: components["schemas"]["Published"][];
-            /** @description The job's place in the queue while it waits for a worker; nil otherwise. */
+            /** @description The job's place in the queue while it waits for a worker; absent otherwise. */
             queue?: components["schemas"]["QueuePlace"];
             /** @description The job's id. Claude repeats it in every callback. */
             requestId?: string;
-            /** @description The result that Claude submitted, valid under the kind's result schema; nil until it is accepted. */
+            /** @description The result that Claude submitted, valid under the kind's result schema; absent until it is accepted. */
             result?: Record<string, unknown>;
             /** @description The chat that the job's messages belong to. */
             sessionId?: string;
@@ -1069,7 +1069,7 @@ export interface components {
             turn?: number;
             /**
              * Format: date-time
-             * @description When the record last changed.
+             * @description The time at which the record last changed.
              */
             updatedAt?: string;
             /** @description The sum over all turns. */
@@ -1478,7 +1478,7 @@ export interface components {
             content: string;
             /**
              * Format: date-time
-             * @description When it was stored.
+             * @description The time at which it was stored.
              */
             createdAt: string;
             /** @description The recipient that an outside orchestrator gave. */
@@ -1497,7 +1497,7 @@ export interface components {
             /** @description The job it belongs to; empty if it belongs to none. */
             requestId?: string;
             role: components["schemas"]["Sender"];
-            /** @description User or assistant. `role` is the same in the AI SDK's terms. */
+            /** @description The author: user or assistant. `role` is the same, in the AI SDK's terms. */
             sender: components["schemas"]["Sender"];
             /** @description The chat that the message belongs to. */
             sessionId: string;
@@ -1702,7 +1702,7 @@ export interface components {
             props?: Record<string, unknown>;
             /** @description The same as the sender, in the AI SDK's terms. A message of the user may also have the role tool. */
             role?: components["schemas"]["Sender"];
-            /** @description User or assistant, depending on the endpoint. */
+            /** @description The author: user or assistant, depending on the endpoint. */
             sender?: components["schemas"]["Sender"];
             /** @description The chat that the message belongs to. */
             sessionId: string;
@@ -1730,7 +1730,7 @@ export interface components {
             /** @description The requested values, by name. */
             values?: Record<string, unknown>;
         };
-        /** @description The whole of that body. */
+        /** @description The body of POST /hitl/runs. */
         NewRun: {
             /** @description `agent_tool_config` contains the kind (default media) and further fields of its input. */
             agent_tool_config?: Record<string, unknown>;
@@ -1761,11 +1761,11 @@ export interface components {
              * @description The time of the next attempt.
              */
             nextTry?: string;
-            /** @description Webhook, slack, or resume for the reply to a question from outside. */
+            /** @description The receiver: webhook, slack, or resume for the reply to a question from outside. */
             receiver: components["schemas"]["Receiver"];
             /** @description The job that ended. */
             requestId?: string;
-            /** @description Waiting, or given_up: no more attempts are made. */
+            /** @description The state: waiting, or given_up: no more attempts are made. */
             status: components["schemas"]["NotificationStatus"];
             /**
              * Format: date-time
@@ -1777,7 +1777,7 @@ export interface components {
         NotificationCount: {
             /** @description The number of notifications that will not be retried. */
             givenUp: number;
-            /** @description Webhook, slack, or resume. */
+            /** @description The receiver: webhook, slack, or resume. */
             receiver: components["schemas"]["Receiver"];
             /** @description The number of notifications that will be retried. */
             waiting: number;
@@ -1813,7 +1813,7 @@ export interface components {
             message?: string;
             /** @description True if it is known only from the output of the Claude CLI, which is no evidence: the programs of the turn could have written it. */
             reported?: boolean;
-            /** @description One of the Outcome constants. */
+            /** @description The outcome. */
             status: components["schemas"]["OutcomeStatus"];
         };
         /**
@@ -1826,6 +1826,7 @@ export interface components {
          * @enum {string}
          */
         OutcomeStatus: "succeeded" | "failed" | "timed_out" | "unknown" | "refused" | "not_run";
+        /** @description Makes Claude stop. */
         ParkedCheckpoint: {
             /** @description What Claude must do: end its turn. */
             instruction: string;
@@ -2085,7 +2086,7 @@ export interface components {
             error?: Record<string, unknown>;
             /** @description The ID of the request. */
             id: unknown;
-            /** @description 2.0. */
+            /** @description Always "2.0". */
             jsonrpc: string;
             /** @description The result of the method. The result of a tool is in content, as text that contains the callback's JSON answer; isError is set if it is a refusal. */
             result?: Record<string, unknown>;
@@ -2214,7 +2215,7 @@ export interface components {
         /** @description A message that Slack shows. */
         SlackAnswer: {
             /**
-             * @description In_channel if everyone in the channel sees it, ephemeral if only the sender of the command does.
+             * @description The visibility: in_channel if everyone in the channel sees it, ephemeral if only the sender of the command does.
              * @enum {string}
              */
             response_type: "in_channel" | "ephemeral";
@@ -2337,11 +2338,11 @@ export interface components {
         };
         /** @description The result of a verifier. */
         VerifierOutput: {
-            /** @description Its duration in milliseconds. */
+            /** @description The duration in milliseconds. */
             duration_ms: number;
-            /** @description -1 if the verifier was killed. */
+            /** @description The exit code; -1 if the verifier was killed. */
             exit_code: number;
-            /** @description The repository it ran in. */
+            /** @description The repository in which it ran. */
             repository: string;
             /** @description The verifier's standard error. */
             stderr: string;
@@ -2411,7 +2412,7 @@ export interface components {
              * @description The time at which it was read.
              */
             heardAt?: string;
-            /** @description Waiting, then heard. */
+            /** @description The state of the message: waiting, then heard. */
             hearing: components["schemas"]["HearingStatus"];
             /** @description The id of the message in the job's session. */
             messageId: number;

@@ -20,7 +20,7 @@ import (
 type Incoming struct {
 	SessionID string `json:"sessionId" jsonschema:"minLength=1,maxLength=256"` // The chat that the message belongs to.
 	UserID    string `json:"userId,omitempty" jsonschema:"maxLength=128"`      // The user of the chat; default: the caller.
-	// Sender is user or assistant, depending on the endpoint.
+	// Sender is the author: user or assistant, depending on the endpoint.
 	Sender job.Sender `json:"sender,omitempty"`
 	// Content is the message as text.
 	Content string `json:"content,omitempty" jsonschema:"maxLength=65536"`

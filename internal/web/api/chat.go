@@ -189,7 +189,7 @@ type newRun struct {
 	UserID    string `json:"user_id,omitempty"`    // The owner of the run.
 }
 
-// runConfig is the whole of that body.
+// runConfig is the body of POST /hitl/runs.
 type runConfig struct {
 	newRun
 	// Config contains the kind (default media) and further fields of its input.

@@ -18,7 +18,7 @@ import (
 
 // slackAnswer is a message that Slack shows.
 type slackAnswer struct {
-	// Type is in_channel if everyone in the channel sees it, ephemeral if only the sender
+	// Type is the visibility: in_channel if everyone in the channel sees it, ephemeral if only the sender
 	// of the command does.
 	Type string `json:"response_type" jsonschema:"enum=in_channel,enum=ephemeral"`
 	Text string `json:"text"` // The message, in Slack's mrkdwn.

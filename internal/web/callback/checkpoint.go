@@ -20,7 +20,7 @@ const checkpointSchema = `{
   "additionalProperties": false
 }`
 
-// answeredCheckpoint contains the reply for Claude. parkedCheckpoint makes Claude stop.
+// answeredCheckpoint contains the reply for Claude.
 type answeredCheckpoint struct {
 	Status string `json:"status"` // Always "answered".
 	// CheckpointID is the answered checkpoint. In the output of Claude's call, it shows that the call
@@ -30,6 +30,7 @@ type answeredCheckpoint struct {
 	told
 }
 
+// parkedCheckpoint makes Claude stop.
 type parkedCheckpoint struct {
 	Status      string `json:"status"`      // Always "parked".
 	Instruction string `json:"instruction"` // What Claude must do: end its turn.

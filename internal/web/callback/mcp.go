@@ -39,7 +39,7 @@ var mcpEndpoint = endpoint{unknown: unknownOrExpired, Route: contract.Route{
 
 // rpcRequest is a request of JSON-RPC, as in MCP.
 type rpcRequest struct {
-	// Version is 2.0.
+	// Version is always "2.0".
 	Version string `json:"jsonrpc"`
 	// ID is a number or a string; notifications have none.
 	ID any `json:"id,omitempty"`
@@ -51,7 +51,7 @@ type rpcRequest struct {
 
 // rpcResponse is the response to an rpcRequest.
 type rpcResponse struct {
-	// Version is 2.0.
+	// Version is always "2.0".
 	Version string `json:"jsonrpc"`
 	// ID is the ID of the request.
 	ID any `json:"id"`
