@@ -37,7 +37,7 @@ func TestTheLogTellsTheStoryOfJobs(t *testing.T) {
 		"one that was accepted":     {"callback", "status=200", received},
 		"how it ended":              {"INFO", "job received", received},
 		"one that expired":          {"WARN", "job expired", expired, "code=callback_timeout"},
-		"one that is tried again":   {"WARN", "tried again", failed, "2 of "},
+		"one that is tried again":   {"WARN", "turn failed, retrying job", failed, "2 of "},
 		"what its CLI said":         {"WARN", "turn ended", failed, "the disk of the CLI is full"},
 		"one that failed":           {"WARN", "job failed", failed, "code="},
 	} {

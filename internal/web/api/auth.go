@@ -182,7 +182,7 @@ func (s *Server) callerFor(credential string) (caller, error) {
 	case s.opts.JWTSecret == "":
 		return caller{}, errors.New("the key is not in " + s.opts.Keys.Where())
 	case s.opts.Keys != nil && !looksLikeToken(credential):
-		return caller{}, errors.New("this is neither a well-formed token nor a key in " + s.opts.Keys.Where())
+		return caller{}, errors.New("the credential is malformed as a token, and is not a key in " + s.opts.Keys.Where())
 	}
 	return readToken(s.opts.JWTSecret, credential, s.opts.TokenMaxAge)
 }

@@ -63,7 +63,7 @@ func TestWhoIsLetIn(t *testing.T) {
 		"a token is":                         {tokens, token(jwt.MapClaims{"sub": "u1", "exp": soon}), ""},
 		"a key is not where none counts":     {tokens, apiKey, "malformed"},
 		"both may be, a key":                 {locked, apiKey, ""},
-		"both may be, what is neither":       {locked, "wrong", "neither a well-formed token nor a key in API_KEYS"},
+		"both may be, what is neither":       {locked, "wrong", "malformed as a token, and is not a key in API_KEYS"},
 		"both may be, a token":               {locked, token(jwt.MapClaims{"sub": "u1", "exp": soon}), ""},
 		"a token that has expired is not":    {locked, token(jwt.MapClaims{"sub": "u1", "exp": past}), "the token expired at"},
 		"a token for ever is not":            {locked, token(jwt.MapClaims{"sub": "u1"}), "has no exp"},
