@@ -12,7 +12,7 @@ import (
 	"ringback/internal/job"
 )
 
-// EventEnvelope is an event on its way to clients. Frame is the JSON that they receive.
+// EventEnvelope is an event on its way to clients.
 type EventEnvelope struct {
 	Seq job.Seq
 	// After is the ID of the user's previous event; 0 if there is none.
@@ -20,8 +20,14 @@ type EventEnvelope struct {
 	RequestID job.ID
 	UserID    string
 	Type      job.EventType
-	Frame     string
+
+	// event is the event without its data, which is in its stored form.
+	event job.Event
+	data  string
 }
+
+// Size returns about as many bytes as the event's frame has.
+func (e EventEnvelope) Size() int { return len(e.data) }
 
 // Subscriber receives what the store publishes. Functions that are nil are skipped. All except
 // ResubscribedFunc are called from the same goroutine and must not block.

@@ -51,19 +51,28 @@ func encodeEventData(e lifecycle.Emit) string {
 	return text(stored)
 }
 
-// decodeEventData returns the data of an event as clients receive it.
-func decodeEventData(e job.Event, event job.EventType, stored string) (data string, ok bool) {
-	if event != job.EventMessage {
-		return stored, true
-	}
+// Frame returns the event's JSON as clients receive it. It is made on demand: every event reaches every node, and
+// most nodes have no client for it. The data, which may be large, is put into it as it is: as a part of the event,
+// encoding/json would parse it once more.
+func (e EventEnvelope) Frame() string {
+	head := text(struct {
+		job.Event
+		Time string `json:"time"`           // with a fixed number of digits
+		Data any    `json:"data,omitempty"` // none yet
+	}{Event: e.event, Time: e.event.Time.UTC().Format(job.EventTimeLayout)})
+	return head[:len(head)-1] + `,"data":` + e.decodedData() + "}"
+}
+
+// decodedData returns the data of an event as clients receive it.
+func (e EventEnvelope) decodedData() string {
 	var d storedMessageData
-	if json.Unmarshal([]byte(stored), &d) != nil {
-		return "", false
+	if e.Type != job.EventMessage || json.Unmarshal([]byte(e.data), &d) != nil {
+		return e.data
 	}
 	d.MessageData.SessionID = cmp.Or(d.SessionID, e.RequestID.OwnSession())
-	in := place{userID: e.UserID, sessionID: d.MessageData.SessionID, requestID: e.RequestID, createdAt: e.Time}
+	in := place{userID: e.UserID, sessionID: d.MessageData.SessionID, requestID: e.RequestID, createdAt: e.event.Time}
 	d.MessageData.Message = d.Message.message(d.Message.ID, in)
-	return text(d.MessageData), true
+	return text(d.MessageData)
 }
 
 // parseEvent parses an event that was stored or published. ok is false if it is not one of ours.
@@ -78,21 +87,8 @@ func parseEvent(seq, after job.Seq, userID, stored string) (e EventEnvelope, ok 
 		Time: millis(words[3]), Simulated: slices.Contains(words[4:], "simulated"),
 	}
 	_, event := job.CutEvent(of.Name)
-	if data, ok = decodeEventData(of, event, data); !ok {
-		return e, false
+	e = EventEnvelope{
+		Seq: seq, After: after, RequestID: of.RequestID, UserID: userID, Type: event, event: of, data: data,
 	}
-	return EventEnvelope{
-		Seq: seq, After: after, RequestID: of.RequestID, UserID: userID, Type: event, Frame: frameOf(of, data),
-	}, true
-}
-
-// frameOf returns an event's JSON. Its data, which may be large, is put into it as it is: as a part of the event,
-// encoding/json would parse it once more.
-func frameOf(e job.Event, data string) string {
-	head := text(struct {
-		job.Event
-		Time string `json:"time"`           // with a fixed number of digits
-		Data any    `json:"data,omitempty"` // none yet
-	}{Event: e, Time: e.Time.UTC().Format(job.EventTimeLayout)})
-	return head[:len(head)-1] + `,"data":` + data + "}"
+	return e, event != job.EventMessage || json.Valid([]byte(data))
 }

@@ -147,7 +147,7 @@ func (p *permitted) told(c job.CheckpointID) (times int) {
 	all, _, err := p.s.JobEvents(p.t.Context(), p.job(), 0, 10000)
 	must.OK(p.t, err)
 	for _, e := range all {
-		if e.Type == job.EventAction && strings.Contains(e.Frame, string(c)) {
+		if e.Type == job.EventAction && strings.Contains(e.Frame(), string(c)) {
 			times++
 		}
 	}

@@ -165,7 +165,7 @@ func TestAMessageThatNoJobTakesUpIsNotDropped(t *testing.T) {
 		t.Errorf("the chat ends with %+v", last)
 	}
 	events, _, err := s.store.JobEvents(t.Context(), s.get(first), 0, 100)
-	if err != nil || !strings.Contains(string(events[len(events)-1].Frame), limit) {
+	if err != nil || !strings.Contains(string(events[len(events)-1].Frame()), limit) {
 		t.Errorf("no event says so: %v", err)
 	}
 	_, err = s.AppendMessage(t.Context(), "u1", "s1", job.Text(job.FromUser, "Well?"), true)

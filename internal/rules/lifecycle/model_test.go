@@ -134,7 +134,7 @@ func compare(t *testing.T, s *storetest.Service, m *model) {
 	names := make([]string, len(events))
 	for i, e := range events {
 		var head struct{ Event string }
-		must.OK(t, json.Unmarshal([]byte(e.Frame), &head))
+		must.OK(t, json.Unmarshal([]byte(e.Frame()), &head))
 		names[i] = head.Event
 		if i > 0 && (e.After != events[i-1].Seq || e.Seq <= e.After) {
 			t.Errorf("event %d follows %d, and is behind %d", e.Seq, e.After, events[i-1].Seq)

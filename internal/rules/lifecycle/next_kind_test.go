@@ -103,8 +103,8 @@ func TestAJobMovesWithItsNextTurn(t *testing.T) {
 	must.OK(t, err)
 	var told []string
 	for _, e := range events {
-		if strings.Contains(e.Frame, `:version"`) {
-			told = append(told, e.Frame)
+		if strings.Contains(e.Frame(), `:version"`) {
+			told = append(told, e.Frame())
 		}
 	}
 	if len(told) != 2 || !strings.Contains(told[0], `"own:version"`) || !strings.Contains(told[0], `"nextKindVersion":"`+current.Version) || !strings.Contains(told[1], `"noon:version"`) {

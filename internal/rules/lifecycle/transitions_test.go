@@ -118,7 +118,7 @@ func eventsOf(t *testing.T, s *storetest.Service, j job.Job) []string {
 	must.OK(t, err)
 	found := []string{}
 	for _, e := range events {
-		_, rest, _ := strings.Cut(e.Frame, `"event":"`)
+		_, rest, _ := strings.Cut(e.Frame(), `"event":"`)
 		name, _, _ := strings.Cut(rest, `"`)
 		found = append(found, name)
 	}
@@ -132,7 +132,7 @@ func phasesTold(t *testing.T, s *storetest.Service, j job.Job) []string {
 	must.OK(t, err)
 	var found []string
 	for _, e := range events {
-		_, data, _ := strings.Cut(e.Frame, `"data":{"status":"`)
+		_, data, _ := strings.Cut(e.Frame(), `"data":{"status":"`)
 		if data == "" {
 			continue
 		}

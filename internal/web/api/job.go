@@ -228,7 +228,7 @@ func (s *Server) jobEvents(c echo.Context, j job.Job) error {
 	}
 	frames := make([]json.RawMessage, len(events))
 	for i, e := range events {
-		frames[i] = json.RawMessage(e.Frame)
+		frames[i] = json.RawMessage(e.Frame())
 	}
 	return c.JSON(http.StatusOK, eventPage[json.RawMessage]{frames, missed && since > 0})
 }

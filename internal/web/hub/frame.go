@@ -19,7 +19,7 @@ type frame struct {
 }
 
 func newFrame(e store.EventEnvelope) *frame {
-	return &frame{seq: e.Seq, requestID: e.RequestID, bytes: encode(websocket.TextMessage, e.Frame)}
+	return &frame{seq: e.Seq, requestID: e.RequestID, bytes: encode(websocket.TextMessage, e.Frame())}
 }
 
 // encode returns an encoded WebSocket frame of the given type. The library would make a copy

@@ -288,8 +288,8 @@ func (h *Hub) readPage(userID string, since job.Seq) (page, error) {
 		return page{}, err
 	}
 	size, kept := 0, 0
-	for ; kept < len(past.Events) && (kept == 0 || size+len(past.Events[kept].Frame) <= replayBytes); kept++ {
-		size += len(past.Events[kept].Frame)
+	for ; kept < len(past.Events) && (kept == 0 || size+past.Events[kept].Size() <= replayBytes); kept++ {
+		size += past.Events[kept].Size()
 	}
 	more := len(past.Events) == replayPage || kept < len(past.Events)
 	past.Events = slices.Clone(past.Events[:kept]) // the rest is freed
