@@ -135,7 +135,7 @@ func descriptions(t *testing.T) iter.Seq2[string, string] {
 // ofKinds matches the places of the schemas of kinds, which their authors describe.
 var ofKinds = regexp.MustCompile(`/schemas/(NewJob\.)?(code-change|media|meal-suggestions|ship)\b`)
 
-// described are fields of internal/lifecycle whose comments are still missing.
+// described are fields of internal/rules/lifecycle whose comments are still missing.
 var described = map[string]bool{"ActionData.tool": true, "ActionData.message": true, "ActionData.runId": true, "StateData.maxAttempts": true}
 
 // Every field of a request, a response or an event has a description, and so has every parameter. None uses

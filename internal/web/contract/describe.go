@@ -9,7 +9,7 @@ import (
 	"sync"
 	"unicode"
 
-	"ringback/internal/lazy"
+	"ringback/internal/text/lazy"
 )
 
 //go:embed descriptions.json
