@@ -162,6 +162,12 @@ func WaitingWords(phase Phase, until time.Time, last *Failure) string {
 	return cmp.Or(phase.Words(), string(phase)) // a newer server may have more phases
 }
 
+// Reports reports whether Activity is current. For a job that waits or does something else, it is
+// outdated. Templates of the console call it.
+func (j Job) Reports() bool {
+	return j.Activity != nil && j.State == Running && (j.Phase == "" || j.Phase == AtWork || j.Phase == Preparing)
+}
+
 // Doing describes briefly what happens within the job's state; "" if there is nothing to add.
 func (j Job) Doing() string {
 	words := WaitingWords(j.Phase, j.PhaseUntil, j.LastFailure)
