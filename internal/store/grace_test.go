@@ -21,7 +21,7 @@ func away(t *testing.T, rdb redis.UniversalClient, length, ended time.Duration) 
 	back := must.Get(rdb.Time(t.Context()).Result())(t).Add(-ended)
 	fields := []any{"seen", back.Add(-length).UnixMilli()}
 	if ended > 0 {
-		fields = []any{"seen", back.Add(ended).UnixMilli(), "back", back.UnixMilli()}
+		fields = []any{"seen", back.Add(ended).UnixMilli(), "graceUntil", back.Add(min(length, 30*time.Second)).UnixMilli()}
 	}
 	must.OK(t, rdb.HSet(t.Context(), "rb:{00}:clock", fields...).Err())
 }
@@ -201,10 +201,10 @@ func TestTheGracePeriodEnds(t *testing.T) {
 		if left := time.UnixMilli(int64(due)).Sub(now); left < 20*time.Second || left > 30*time.Second {
 			t.Errorf("its deadline is in %s, want 30 s", left)
 		}
-		must.OK(t, rdb.HSet(t.Context(), "rb:{00}:clock", "back", now.Add(time.Hour).UnixMilli(), "seen", now.Add(time.Hour).UnixMilli()).Err())
+		must.OK(t, rdb.HSet(t.Context(), "rb:{00}:clock", "graceUntil", now.Add(time.Hour).UnixMilli(), "seen", now.Add(time.Hour).UnixMilli()).Err())
 		must.OK(t, s.FireDue(t.Context(), p))
-		back := time.UnixMilli(must.Get(rdb.HGet(t.Context(), "rb:{00}:clock", "back").Int64())(t))
-		if ahead := back.Sub(now); ahead > 10*time.Second {
+		ends := time.UnixMilli(must.Get(rdb.HGet(t.Context(), "rb:{00}:clock", "graceUntil").Int64())(t))
+		if ahead := ends.Sub(now); ahead > 10*time.Second {
 			t.Errorf("nothing expires for %s", ahead)
 		}
 		away(t, rdb, time.Minute, 31*time.Second)

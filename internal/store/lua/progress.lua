@@ -15,7 +15,7 @@ if not f[1] then return 'unknown' end
 if f[3] then return f[1] end
 if ARGV[7] ~= '' and ARGV[7] ~= f[5] then return 'bad_signature' end
 local secret = redis.call('HMGET', P .. ':secret:' .. id, 'secret', 'until')
-local function has_grace() return grace(NOW, unpack(redis.call('HMGET', KEYS[2], 'seen', 'back'))) > 0 end
+local function has_grace() return grace(NOW, unpack(redis.call('HMGET', KEYS[2], 'seen', 'graceUntil'))) > 0 end
 if not secret[1] or secret[2] and tonumber(secret[2]) <= NOW and not has_grace() then return 'expired' end
 
 -- curl and go-redis repeat a report if its response was lost. The digests of the latest reports

@@ -7,16 +7,16 @@ local MICROS = (function()
 end)()
 local REDIS = math.floor(MICROS / 1000)
 local BY, CORRECTIONS, NOW, GRACE = (function()
-  local f = redis.call('HMGET', KEYS[2], 'by', 'count', 'seen', 'back')
-  local by, seen, back = tonumber(f[1] or '0'), f[3], f[4]
+  local f = redis.call('HMGET', KEYS[2], 'by', 'count', 'seen', 'graceUntil')
+  local by, seen, ends = tonumber(f[1] or '0'), f[3], f[4]
   local now = REDIS + by
-  local left, is_back = grace(now, seen, back)
+  local left, new = grace(now, seen, ends)
   -- pcall: scripts that otherwise only read work while Redis refuses to write.
-  if is_back then
-    redis.pcall('HSET', KEYS[2], 'seen', num(now), 'back', num(now))
+  if new then
+    redis.pcall('HSET', KEYS[2], 'seen', num(now), 'graceUntil', num(new))
   elseif not seen or math.abs(now - seen) >= 1000 then
     redis.pcall('HSET', KEYS[2], 'seen', num(now))
-    if back and tonumber(back) > now then redis.pcall('HSET', KEYS[2], 'back', num(now)) end -- the clock has jumped
+    if ends and tonumber(ends) > now + LONGEST then redis.pcall('HSET', KEYS[2], 'graceUntil', num(now)) end -- the clock has jumped
   end
   return by, tonumber(f[2] or '0'), now, left
 end)()
