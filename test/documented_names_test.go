@@ -186,7 +186,7 @@ func (n *node) answersAt(t *testing.T, endpoint string) string {
 	words := strings.Fields(endpoint)
 	path, _, _ := strings.Cut(regexp.MustCompile(`:\w+`).ReplaceAllString(words[1], "x"), "?")
 	resp := n.respond(t, words[0], path, nil)
-	if resp.Status == http.StatusMethodNotAllowed || strings.Contains(resp.Text, "Nothing lives at") {
+	if resp.Status == http.StatusMethodNotAllowed || strings.Contains(resp.Text, "There is no endpoint at") {
 		return fmt.Sprintf("%d %s", resp.Status, resp.Text)
 	}
 	return ""

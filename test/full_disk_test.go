@@ -112,7 +112,7 @@ func TestAFullDiskStopsNoServer(t *testing.T) {
 			n = again(t, n, env)
 			for range 20 {
 				status, answer := n.do(t, "POST", "/api/jobs", object{"kind": "meal-suggestions", "input": mealInput(), "userId": "u3"})
-				if status != http.StatusServiceUnavailable || !strings.Contains(fmt.Sprint(answer), "no space is left") {
+				if status != http.StatusServiceUnavailable || !strings.Contains(fmt.Sprint(answer), "its disk is full") {
 					t.Fatalf("a new job is answered with %d %v", status, answer)
 				}
 				must.Equal(t, "running", n.want(t, http.StatusOK, "GET", "/api/jobs/"+id, nil)["status"], "the job is")

@@ -555,7 +555,7 @@ func TestSayWaitsUntilItIsHeard(t *testing.T) {
 	}
 	n.want(t, 200, "POST", "/api/claude/progress", with(envelope, object{"message": "Looking"}))
 	n.want(t, 200, "POST", "/api/claude/progress", with(envelope, object{"message": "Looking on"})) // this acknowledges the response
-	if text := <-printed; !strings.Contains(text, "No nuts") || !strings.Contains(text, "heard") {
+	if text := <-printed; !strings.Contains(text, "No nuts") || !strings.Contains(text, "read in turn 1") {
 		t.Errorf("it printed %s", text)
 	}
 }

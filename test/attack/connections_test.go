@@ -266,17 +266,17 @@ func TestWebSocketsHaveLimits(t *testing.T) {
 		must("userId=u1", "10.0.0."+strconv.Itoa(i))
 	}
 	for i, query := range []string{"userId=u1", "userId=u1&since=0", "userId=u1&since=1", "userId=%751", "userId=u1&userId=u9", "userId=u1&x=y", "since=0&userId=u1", "userId=u1&token=x", "userId=u1#", "&userId=u1&", "userId=u1&requestId="} {
-		refused(query, "10.0.1."+strconv.Itoa(i), 429, "This user has 3 WebSockets")
+		refused(query, "10.0.1."+strconv.Itoa(i), 429, "Too many WebSockets of this user (limit 3)")
 	}
 	for i := range 5 {
 		must("userId=v"+strconv.Itoa(i), "10.1.0.1")
 	}
-	refused("userId=w", "10.1.0.1", 429, "From this address 5 WebSockets")
-	refused("userId=w", "9.9.9.9, 10.1.0.1", 429, "From this address 5 WebSockets")
+	refused("userId=w", "10.1.0.1", 429, "Too many WebSockets from this address (limit 5)")
+	refused("userId=w", "9.9.9.9, 10.1.0.1", 429, "Too many WebSockets from this address (limit 5)")
 	for i := range 4 {
 		must("userId=x"+strconv.Itoa(i), "10.2.0."+strconv.Itoa(i))
 	}
-	refused("userId=y", "10.3.0.1", 503, "The server has 12 WebSockets open")
+	refused("userId=y", "10.3.0.1", 503, "The server has too many WebSockets (limit 12)")
 	if status, _ := harness.Send(t, s.URL, with(shopKey, "GET", "/api/jobs", nil)); status != 200 {
 		t.Errorf("a call of the API was answered %d", status)
 	}

@@ -264,7 +264,7 @@ func TestTheDoorsOfATurnAreItsOwn(t *testing.T) {
 				scripts = append(scripts, fill.Replace(script))
 			}
 			for i, said := range a.runAll(scripts) {
-				if !strings.Contains(said, "may not call this") && !strings.Contains(said, "another job's request") && !strings.Contains(said, "not public, or to this machine") && !strings.Contains(said, "/hmac") {
+				if !strings.Contains(said, "cannot call this") && !strings.Contains(said, "another job's request") && !strings.Contains(said, "not public, or to this machine") && !strings.Contains(said, "/hmac") {
 					t.Errorf("%s was told %s", scripts[i], said)
 				}
 			}

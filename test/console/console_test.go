@@ -121,11 +121,11 @@ func TestAToolCallIsApprovedWithAnotherInput(t *testing.T) {
 	b.press("Change the input")
 	b.fill(`textarea[name=input]`, `{"command": "go vet`)
 	b.press("Approve with my changes")
-	b.sees("no valid JSON")
+	b.sees("not a valid JSON")
 	say(t, s, jobOf(t, s, question), "Meanwhile")
 	b.until("the message to have reached the page",
 		`performance.getEntriesByType("resource").filter(one => one.initiatorType === "fetch").length > 2`)
-	b.sees("no valid JSON")
+	b.sees("not a valid JSON")
 	b.fill(`textarea[name=input]`, `{"command": "go test ./..."}`)
 	b.press("Approve with my changes")
 	b.awaits("the approval", func() bool {
@@ -218,7 +218,7 @@ func TestSignIn(t *testing.T) {
 	b.sees("Sign in")
 	b.fill("#token", "nonsense")
 	b.press("Sign in")
-	b.sees("That does not let you in")
+	b.sees("Sign-in failed")
 	token := mint(t, s, "ada")
 	b.fill("#token", token)
 	b.press("Sign in")

@@ -57,7 +57,7 @@ func TestARefusalIsAPage(t *testing.T) {
 		"where forms are sent":        {"GET", gone + "/cancel", nil, nil, 405, "takes what a form sends", `href="` + gone + `"`},
 		"a form of another site":      {"POST", gone + "/cancel", url.Values{"text": {"their words"}}, map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"}, 403, "sent by a page of another site", `href="/"`},
 		"another name of the host":    {"GET", "/jobs", nil, map[string]string{"Host": "evil.example"}, 403, "does not answer to the host", `href="/"`},
-		"too much":                    {"POST", "/jobs/new/media", large, nil, 413, "too much to be sent at once", `href="/jobs/new"`},
+		"too much":                    {"POST", "/jobs/new/media", large, nil, 413, "The form is too large", `href="/jobs/new"`},
 		"words to a job that is gone": {"POST", gone + "/say", url.Values{"text": {"my <b>words</b>"}}, nil, 404, "my &lt;b&gt;words&lt;/b&gt;", `href="/jobs"`},
 	} {
 		t.Run(name, func(t *testing.T) {
