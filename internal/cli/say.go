@@ -67,7 +67,8 @@ func (a *app) say(cmd *cobra.Command, args []string, f sayFlags) error {
 		return err
 	}
 	if asked := latest.Checkpoint; asked != nil && !a.json() {
-		a.printer(cmd.OutOrStdout()).hint("It does not answer a question. One is open: ringback reply " + clean(asked.ID.Short()) + " <text>")
+		answer := "ringback reply " + clean(asked.ID.Short()) + " <text>"
+		a.printer(cmd.OutOrStdout()).hint("It does not answer a question. One is open: " + answer)
 	}
 	if !f.wait {
 		return show(a, cmd, sent, nil, func(p printer, s client.Sent) { p.printf("Sent as message %d.\n", s.MessageID) })

@@ -111,7 +111,7 @@ func (i *inspection) clocks(r lifecycle.Record) []listing {
 }
 
 // queued checks that a worker will find a job that waits for one: it is at its position in a line, and its own
-// line has a turn; or a node owns it, or it enters the queue as soon as its clock is noticed.
+// line has a turn; or a node owns it.
 func (i *inspection) queued(pipe redis.Pipeliner, s inspected) func() {
 	position := s.record.QueuePosition()
 	level, lines := levelOf(position), linesOf(position)
@@ -120,7 +120,6 @@ func (i *inspection) queued(pipe redis.Pipeliner, s inspected) func() {
 	if len(lines) > 1 {
 		inOther = listing{"line:" + lines[1], s.rest, line.score}.isPresent(i.ctx, pipe, s.partition)
 	}
-	retried := listing{"deadlines", clockMember(lifecycle.RetryClock, s.rest), ""}.isPresent(i.ctx, pipe, s.partition)
 	var lacking []func() // they report what the line's turn lacks
 	for _, at := range turnsOf(level, position) {
 		has := at.isPresent(i.ctx, pipe, s.partition)
@@ -138,7 +137,7 @@ func (i *inspection) queued(pipe redis.Pipeliner, s inspected) func() {
 			for _, report := range lacking {
 				report()
 			}
-		case !inOther() && !retried() && !i.isOwned(s.partition.key("queue", string(position.Priority)), position.JobID):
+		case !inOther() && !i.isOwned(s.partition.key("queue", string(position.Priority)), position.JobID):
 			f := job.Finding{Problem: "a job waits for a worker and is not in the queue", Key: line.list, Member: line.member}
 			i.found(s, f, func(c *commit) { c.enqueue(position, 0) })
 		}

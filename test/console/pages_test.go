@@ -132,7 +132,7 @@ func everyPage(t testing.TB) (*harness.Server, []view) {
 		}},
 		{"too-large", "/jobs/new/media", func(b *tab) {
 			b.is(`(document.querySelector('#new [name="v/prompt"]').value = "x".repeat(5 << 20), document.getElementById("new").submit(), true)`)
-			b.sees("too much")
+			b.sees("The form is too large")
 		}},
 		{"keys", "/inbox", func(b *tab) {
 			b.key("?")

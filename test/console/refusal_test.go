@@ -54,7 +54,7 @@ func TestARefusalIsAPage(t *testing.T) {
 		"a status that is none":       {"GET", "/jobs?status=lost", nil, nil, 400, "found &#34;lost&#34;", `href="/jobs"`},
 		"a sort that is none":         {"GET", "/inbox?type=lost", nil, nil, 400, "found &#34;lost&#34;", `href="/inbox"`},
 		"a page that is none":         {"GET", "/jobs?cursor=lost", nil, nil, 400, "cursor", `href="/jobs"`},
-		"where forms are sent":        {"GET", gone + "/cancel", nil, nil, 405, "takes what a form sends", `href="` + gone + `"`},
+		"where forms are sent":        {"GET", gone + "/cancel", nil, nil, 405, "This address only accepts submitted forms", `href="` + gone + `"`},
 		"a form of another site":      {"POST", gone + "/cancel", url.Values{"text": {"their words"}}, map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"}, 403, "sent by a page of another site", `href="/"`},
 		"another name of the host":    {"GET", "/jobs", nil, map[string]string{"Host": "evil.example"}, 403, "does not answer to the host", `href="/"`},
 		"too much":                    {"POST", "/jobs/new/media", large, nil, 413, "The form is too large", `href="/jobs/new"`},

@@ -115,7 +115,7 @@ func TestAChangeIsReviewed(t *testing.T) {
 	b.sees("Decide on round 2 of at most 6", "service/SIMULATED.md:1: too loud")
 
 	stale.do(chromedp.Click(`[name=unviewed-too]`), chromedp.Click(`#decide button[value="approve"]`))
-	stale.sees("You decided on round 1, and the change is at round 2 by now", "Decide on round 2 of at most 6")
+	stale.sees("You decided on round 1, but the change is now at round 2", "Decide on round 2 of at most 6")
 	if status := record(t, s, id)["status"]; status != "awaiting_approval" {
 		t.Fatalf("the job is %v", status)
 	}

@@ -243,6 +243,9 @@ func (st *State) tryAt(j *Job, phase job.Phase, code job.Code, message string, a
 		return err
 	}
 	data := stateData{Status: j.State, Phase: j.Phase, failureData: j.failure()}
+	if phase == job.Queued {
+		j.PhaseUntil = at // also if that is now: the job is not in the queue before its clock is noticed
+	}
 	if at.After(st.Now) {
 		j.PhaseUntil = at
 		data.PhaseUntil = stamp(at)

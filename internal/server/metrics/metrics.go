@@ -142,7 +142,10 @@ func New(node Node, reads Reads) *Metrics {
 			"ringback_connections", "Open connections of this node, WebSockets among them.",
 			func() int { return node.Connections().Open },
 		),
-		gauge("ringback_connections_limit", "Maximum number of connections of this node.", func() int { return node.Connections().Limit }),
+		gauge(
+			"ringback_connections_limit", "Maximum number of connections of this node.",
+			func() int { return node.Connections().Limit },
+		),
 		count(
 			"ringback_connections_shed_total", "Connections without a request that were closed to make room for others.",
 			func() int { return node.Connections().Shed },

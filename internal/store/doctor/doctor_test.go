@@ -147,12 +147,6 @@ func TestEachInconsistencyIsFoundAndMended(t *testing.T) {
 				t.Fatalf("%s: after mending there is %+v", name, r.Findings)
 			}
 		}
-		// A job that is retried at once enters the queue when its clock is noticed.
-		must.OK(t, rdb.ZAdd(t.Context(), all.place+"deadlines", redis.Z{Score: 1, Member: "retry|" + string(all.queued)}).Err())
-		must.OK(t, rdb.Del(t.Context(), all.place+"line:"+user).Err())
-		if r := examine(t, d, false); r.Found != 0 {
-			t.Errorf("a job that is retried now has %+v", r.Findings)
-		}
 	})
 }
 

@@ -247,20 +247,21 @@ func (t *Turn) book(ctx context.Context) {
 		case isBooked && isFresh:
 			continue
 		}
-		if _, err := t.flush(ctx); err == nil {
+		if t.flush(ctx) == nil {
 			until = time.Now().Add(giveUp)
 		}
 	}
 }
 
-// flush books the state of the turn, and returns the account of the job.
-func (t *Turn) flush(ctx context.Context) (store.Account, error) {
+// flush books the state of the turn.
+func (t *Turn) flush(ctx context.Context) error {
 	t.storing.Lock()
 	defer t.storing.Unlock()
-	return t.flushLocked(ctx)
+	_, err := t.flushLocked(ctx)
+	return err
 }
 
-// flushLocked is flush while t.storing is held.
+// flushLocked is flush while t.storing is held. It returns the account of the job.
 func (t *Turn) flushLocked(ctx context.Context) (store.Account, error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
@@ -311,7 +312,7 @@ func (t *Turn) Close(ctx context.Context) error {
 		}
 		break
 	}
-	_, err := t.flush(ctx)
+	err := t.flush(ctx)
 	if err == nil {
 		t.mu.Lock()
 		defer t.mu.Unlock()

@@ -164,11 +164,11 @@ func (r *Runner) accept(ctx context.Context, j job.Job, output json.RawMessage) 
 	}
 	payload, err := strictjson.Decode(output)
 	if err != nil {
-		return "The structured output is not a JSON object.", nil
+		return "The structured output is not a JSON object.", nil //nolint:nilerr // it is Claude's, who is told
 	}
 	accepted, details, err := k.Accept(payload, func() (json.RawMessage, error) { return j.Input, nil })
 	if err != nil {
-		return err.Error(), nil
+		return err.Error(), nil //nolint:nilerr // it is Claude's, who is told
 	}
 	if details != nil {
 		lines := make([]string, len(details))

@@ -149,8 +149,10 @@ var (
 		{Name: "ETag", Text: "Identifies this version of the file, for `If-None-Match`."},
 		{Name: "Content-Disposition", Text: "Whether a browser may display the file, and the file's name."},
 	}
-	theTranscript = []contract.Answer{{Status: http.StatusOK, Text: "The lines, as the CLI printed them, oldest first.", Media: ndjson}}
-	theAudit      = []contract.Answer{{
+	theTranscript = []contract.Answer{{
+		Status: http.StatusOK, Text: "The lines, as the CLI printed them, oldest first.", Media: ndjson,
+	}}
+	theAudit = []contract.Answer{{
 		Status: http.StatusOK, Text: "The entries, oldest first.", Media: ndjson, Lines: job.AuditEntry{},
 		Headers: []contract.Header{{
 			Name: job.AuditHeadHeader, Text: "The number of entries and the digest of the last; absent if there are none.",
@@ -240,7 +242,10 @@ var jobRoutes = []route{
 		"lists the files that a job made. `files` with `path`, `size`, `contentType`, `modifiedAt`, `url`; `truncated` if there are more than 1,000",
 		ok("The files.", job.FileList{}), noJobNow...),
 	get("/api/jobs/:id/files/*", "getFile", (*Server).getFile, "returns a file that a job made, whole or by `Range`", theFile, noFileThere...),
-	get("/api/jobs/:id/files/*", "headFile", (*Server).getFile, "returns the size and type of a file that a job made", theFile, noFileThere...).
+	get(
+		"/api/jobs/:id/files/*", "headFile", (*Server).getFile, "returns the size and type of a file that a job made",
+		theFile, noFileThere...,
+	).
 		method(http.MethodHead),
 	get("/api/jobs/:id/callback", "getCallback", onJob((*Server).callbackValues),
 		"returns the callback values of a job that a person plays by hand (back ends only)",
@@ -303,11 +308,15 @@ var serverRoutes = []route{
 		"checks the store for inconsistencies (back ends only). Returns `found`, `mended`, `findings`",
 		ok("The inconsistencies found.", job.Examination{})).access(contract.BackEnd, "Examining the store"),
 	post("/api/doctor", "mendStore", examine(true), "checks the store and repairs inconsistencies (back ends only)",
-		ok("The inconsistencies found, and which of them were repaired.", job.Examination{})).access(contract.BackEnd, "Examining the store"),
+		ok("The inconsistencies found, and which of them were repaired.", job.Examination{}),
+	).access(contract.BackEnd, "Examining the store"),
 	get("/api/notifications", "listNotifications", (*Server).listNotifications,
 		"lists undelivered notifications (back ends only). Those that will be retried and those that were given up; takes `status`, `limit`",
 		ok("The notifications, oldest first.", job.NotificationList{}),
-	).query(parameter("status", contract.OneOf(job.NotificationStatuses[:]), "Only notifications with this status; default: all."), limitParameter).
+	).query(
+		parameter("status", contract.OneOf(job.NotificationStatuses[:]), "Only notifications with this status; default: all."),
+		limitParameter,
+	).
 		access(contract.BackEnd, "Listing notifications"),
 	post("/api/notifications/:id/retry", "retryNotification", (*Server).retryNotification,
 		"resends a notification now (back ends only). It is unchanged, and retried for up to three more days",

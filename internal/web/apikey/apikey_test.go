@@ -58,7 +58,7 @@ func TestLinesThatDoNotCount(t *testing.T) {
 		"one sha256:" + sum[:62]:                    "the digest is invalid",
 		"one sha256:" + sum + "0":                   "the digest is invalid",
 		"one sha256:" + sum + "00":                  "the digest is invalid",
-		"one sha256:" + strings.Repeat("g", 64):     "expected only hex digits",
+		"one sha256:" + strings.Repeat("g", 64):     "only hex digits are expected",
 		"one sha256: " + sum:                        "the digest is invalid",
 		"one:sha256:" + sum:                         "the name is invalid",
 		"a name sha256:" + sum:                      "the digest is invalid",

@@ -155,7 +155,7 @@ func parseLine(fields []string) (Key, error) {
 		return k, errors.New("the digest is invalid: expected " + digestPrefix + "<64 hex digits>, the SHA-256 of the key")
 	}
 	if _, err := hex.Decode(k.Digest[:], []byte(digits)); err != nil {
-		return k, errors.New("the digest is invalid: expected only hex digits after " + digestPrefix)
+		return k, errors.New("the digest is invalid: after " + digestPrefix + ", only hex digits are expected")
 	}
 	if slices.Contains(mistaken, k.Digest) {
 		return k, errors.New("the digest is that of an empty key")

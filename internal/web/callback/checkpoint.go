@@ -13,7 +13,8 @@ const checkpointSchema = `{
   "type": "object",
   "required": ["type", "message"],
   "properties": {
-    "type": {"enum": ["error_recovery", "information_request", "form_requirements", "confirmation"], "description": "The type of the question."},
+    "type": {"enum": ["error_recovery", "information_request", "form_requirements", "confirmation"],
+      "description": "The type of the question."},
     "message": {"type": "string", "minLength": 1, "maxLength": 4000, "description": "The question to the user."},
     "props": {"type": "object", "description": "Details of the question, by its type."}
   },

@@ -13,7 +13,8 @@ const failureSchema = `{
   "required": ["error"],
   "properties": {
     "error": {"type": "string", "minLength": 1, "maxLength": 2000, "description": "Why the job cannot be done, for people."},
-    "errorCode": {"type": "string", "pattern": "^[a-z][a-z0-9_]{0,63}$", "description": "The reason for programs; default claude_failed."},
+    "errorCode": {"type": "string", "pattern": "^[a-z][a-z0-9_]{0,63}$",
+      "description": "The reason for programs; default claude_failed."},
     "retryable": {"type": "boolean", "description": "Whether to retry the job; default false."}
   },
   "additionalProperties": false

@@ -10,7 +10,8 @@ const progressSchema = `{
   "type": "object",
   "required": ["message"],
   "properties": {
-    "message": {"type": "string", "minLength": 1, "maxLength": 2000, "description": "What Claude is doing, in one short sentence."},
+    "message": {"type": "string", "minLength": 1, "maxLength": 2000,
+      "description": "What Claude is doing, in one short sentence."},
     "progress": {"type": "number", "minimum": 0, "maximum": 100, "description": "The completed share in percent; default 50."},
     "type": {"enum": ["thinking", "querying", "results"], "description": "The phase of the work; default querying."}
   },

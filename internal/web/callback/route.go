@@ -126,7 +126,9 @@ var endpoints = []endpoint{
 	},
 	{
 		handle: (*Handler).failure,
-		Route:  described("/api/claude/failure", "reportFailure", "reports that Claude cannot do the job, and why", payload(failureSchema), success{}),
+		Route: described(
+			"/api/claude/failure", "reportFailure", "reports that Claude cannot do the job, and why", payload(failureSchema), success{},
+		),
 	},
 	{
 		tells: true, handle: (*Handler).checkpoint,
