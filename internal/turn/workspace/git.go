@@ -193,7 +193,19 @@ func (g git) do(ctx context.Context, in io.Reader, out io.Writer, args ...string
 	return done(g.exec(ctx, in, out, args...))
 }
 
+// exec repeats a git that bubblewrap did not start: a file system of the machine may come or go just then.
 func (g git) exec(ctx context.Context, in io.Reader, out io.Writer, args ...string) error {
+	err := g.execOnce(ctx, in, out, args...)
+	for range 2 {
+		if failed, ok := errors.AsType[*gitError](err); !ok || !failed.unstarted || in != nil {
+			break
+		}
+		err = g.execOnce(ctx, in, out, args...)
+	}
+	return err
+}
+
+func (g git) execOnce(ctx context.Context, in io.Reader, out io.Writer, args ...string) error {
 	cmd := g.command(ctx, args...)
 	var errs bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, &errs
@@ -211,7 +223,7 @@ func (g git) exec(ctx context.Context, in io.Reader, out io.Writer, args ...stri
 		output = err.Error()
 	}
 	if strings.HasPrefix(output, "bwrap: ") { // the code is not git's
-		failed.code = -1
+		failed.code, failed.unstarted = -1, true
 	}
 	failed.output = excerpt.Head(redacted(cmp.Or(missed, output)), 1000)
 	failed.incomplete = missed != "" || shortage().MatchString(output)
@@ -224,6 +236,8 @@ type gitError struct {
 	command, output string
 	code            int // its exit code; -1 if it did not exit by itself
 	remote          bool
+	// unstarted is true if bubblewrap could not start it.
+	unstarted bool
 	// incomplete is true if git could not read or store a file because of this machine: a disk is full or fails,
 	// for example.
 	incomplete bool
