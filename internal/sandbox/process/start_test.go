@@ -221,3 +221,32 @@ func TestASweepEndsWhateverCarriesAMarker(t *testing.T) {
 		})
 	}
 }
+
+// A marker that is to be swept can be used again for the next process once it is clear, even if a sweep has begun.
+func TestAMarkerIsUsedAgain(t *testing.T) {
+	t.Parallel()
+	const marker = "test/used-again"
+	sweeper := process.NewSweeper(slog.New(slog.DiscardHandler))
+	for range 30 {
+		sweeper.Add(marker)
+		begun, ended := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(ended)
+			close(begun)
+			sweeper.Sweep()
+		}()
+		<-begun
+		sweeper.Clear(marker)
+		d := detached(t, "sleep 1000")
+		d.Marker = marker
+		p := start(t, d)
+		<-ended
+		select {
+		case <-p.Done():
+			t.Fatalf("a sweep that had begun before ended the next process: %+v", p.Exit())
+		case <-time.After(5 * time.Millisecond):
+		}
+		p.Kill()
+		<-p.Done()
+	}
+}

@@ -14,7 +14,10 @@ type Sweeper struct {
 	log  *slog.Logger
 	mu   sync.Mutex
 	todo map[string]bool
-	wake chan struct{}
+	// swept are the markers of the sweep that runs. Whoever holds sweeping makes it.
+	swept    map[string]bool
+	sweeping sync.Mutex
+	wake     chan struct{}
 }
 
 // NewSweeper returns a sweeper; Run makes it work.
@@ -56,12 +59,29 @@ func (s *Sweeper) Run(ctx context.Context) {
 // firstOf returns the processes that one line of the log names.
 func firstOf(pids []int) []int { return pids[:min(len(pids), 20)] }
 
+// Clear returns once a process can be started with a marker that was used before: no sweep will end it.
+func (s *Sweeper) Clear(marker string) {
+	s.mu.Lock()
+	isAwaited := s.todo[marker] || s.swept[marker]
+	s.mu.Unlock()
+	if isAwaited {
+		s.Sweep()
+	}
+}
+
 // Sweep ends the processes that were requested so far.
 func (s *Sweeper) Sweep() {
+	s.sweeping.Lock()
+	defer s.sweeping.Unlock()
 	s.mu.Lock()
 	markers := s.todo
-	s.todo = map[string]bool{}
+	s.todo, s.swept = map[string]bool{}, markers
 	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		s.swept = nil
+		s.mu.Unlock()
+	}()
 	if len(markers) == 0 {
 		return
 	}

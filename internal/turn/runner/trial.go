@@ -54,7 +54,7 @@ func (r *Runner) startOnTrial(ctx context.Context, simulated bool) error {
 		return err
 	}
 	d.Env = claude.Offline(d.Env)
-	proc, err := process.Start(ctx, d)
+	proc, err := r.startProcess(ctx, d)
 	if proc == nil {
 		_, message := r.whyNotStarted(err)
 		return errors.New(message)
@@ -63,7 +63,6 @@ func (r *Runner) startOnTrial(ctx context.Context, simulated bool) error {
 		proc.Kill()
 		r.sweeper.Add(proc.Marker)
 		<-proc.Done()
-		r.sweeper.Sweep() // at once: the next trial start has the same marker
 	}()
 	return r.awaitFirstLine(ctx, proc, d)
 }

@@ -148,6 +148,12 @@ func (t *ownedTurn) launch(ctx context.Context, st *lifecycle.Turn, worker *slot
 	if err := t.r.jobs.StartCLI(ctx, t.job.ID, t.holder(), t.r.cliVersion(ctx, t.job)); err != nil {
 		return nil, err
 	}
+	return t.r.startProcess(ctx, d)
+}
+
+// startProcess starts the process of a turn. A trial start, or a turn that the store has lost, had the same marker before.
+func (r *Runner) startProcess(ctx context.Context, d process.Detached) (*process.Process, error) {
+	r.sweeper.Clear(d.Marker)
 	return process.Start(ctx, d)
 }
 
@@ -238,7 +244,6 @@ func (t *claudeTurn) stop(serving context.Context, cause error) {
 		)
 		t.proc.Kill()
 		t.r.sweeper.Add(t.proc.Marker)
-		t.r.sweeper.Sweep() // immediately, because the other turn has the same marker
 		t.r.letGo(t.job.ID, cause)
 		return
 	case errors.Is(cause, errDelivered) && t.job.Options.Simulate != job.SimulateManual: // let the process report its usage
