@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -147,27 +148,34 @@ type inspected struct {
 	guards [][]any
 }
 
-// inspectedFields are the fields of records that an inspection reads.
-var inspectedFields = map[string][]string{
-	"job": {
-		"version", "kind", "kindVersion", "nextKind", "user", "interprets", "tags", "state", "phase", "phaseUntil", "owner",
-		"lastFailure",
-		"entry", "priority", "apiKey",
-		"created", "finished", "deadline", "retention", "timeout", "queueTimeout", "resumeReason",
-	},
-	"checkpoint": {"version", "status", "type", "user", "created"},
-	"action":     {"state"},
+// inspectedFields returns the fields of a record that an inspection reads: of a job all, because each may decide
+// where it must be listed.
+func inspectedFields(record string) []string {
+	switch record {
+	case "job":
+		return namesOfJob()
+	case "checkpoint":
+		return []string{"version", "status", "type", "user", "created"}
+	}
+	return []string{"state"}
 }
+
+var namesOfJob = sync.OnceValue(func() (names []string) {
+	for _, f := range recordFields {
+		names = append(names, f.name)
+	}
+	return names
+})
 
 // subjects reads records, including those that are gone.
 func (i *inspection) subjects(keys []storedKey) map[storedKey]inspected {
 	records, err := readEach(i.ctx, i.store, keys, func(pipe redis.Pipeliner, k storedKey) *redis.SliceCmd {
-		return pipe.HMGet(i.ctx, k.key(), inspectedFields[k.name]...)
+		return pipe.HMGet(i.ctx, k.key(), inspectedFields(k.name)...)
 	})
 	i.fail(err)
 	subjects := make(map[storedKey]inspected, len(keys))
 	for n, k := range keys[:len(records)] {
-		subjects[k], err = inspectedOf(k, hashOf(inspectedFields[k.name], records[n]))
+		subjects[k], err = inspectedOf(k, hashOf(inspectedFields(k.name), records[n]))
 		i.fail(err)
 	}
 	return subjects

@@ -192,3 +192,31 @@ func TestATurnWithoutItsEntryIsBegunAgain(t *testing.T) {
 		}
 	})
 }
+
+// A job whose next turn does not call Claude stays where a node at a limit of Claude's finds it.
+func TestAJobThatNeedsNoClaudeIsInOrder(t *testing.T) {
+	t.Parallel()
+	for name, record := range map[string][]any{
+		"a simulated job":                {"simulated", 1},
+		"a job that a person plays":      {"manual", 1},
+		"an approved change":             {"hasWorkspace", 1, "reviewed", "approve"},
+		"a captured change, not decided": {"submitted", 1, "captured", 1, "claudeTurns", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			storetest.OnBoth(t, lifecycle.Options{UserLimit: 2}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+				all := setUp(t, s)
+				must.OK(t, rdb.HSet(t.Context(), all.place+"job:"+string(all.queued), record...).Err())
+				created := must.Get(s.Get(t.Context(), all.queued))(t).CreatedAt
+				must.OK(t, rdb.ZAdd(t.Context(), all.place+"unlimited", redis.Z{Score: float64(created.UnixMilli()), Member: string(all.queued)}).Err())
+				d := doctor.New(s.Store, s.Service, slog.New(slog.DiscardHandler))
+				if r := examine(t, d, true); r.Found != 0 {
+					t.Errorf("it has %+v", r.Findings)
+				}
+				taken, _, err := s.DequeueUnlimited(t.Context(), "node")
+				must.OK(t, err)
+				must.Equal(t, all.queued, taken.JobID)
+			})
+		})
+	}
+}
