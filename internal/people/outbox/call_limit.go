@@ -49,8 +49,10 @@ func (l *callLimit) bound(send SendFunc) SendFunc {
 		if known, ok, _ := l.hosts.PeekOrAdd(job.HostOf(address), ofHost); ok {
 			ofHost = known
 		}
+		inTime, cancel := context.WithTimeout(ctx, lineWait)
+		defer cancel()
 		for _, slots := range []*semaphore.Weighted{ofHost, l.all} { // a call that waits for its host takes no other slot
-			if !l.wait(ctx, slots) {
+			if !l.wait(inTime, slots) {
 				return nil, errBusy
 			}
 			defer slots.Release(1)
@@ -59,7 +61,7 @@ func (l *callLimit) bound(send SendFunc) SendFunc {
 	}
 }
 
-// wait waits for a slot.
+// wait waits for a slot until ctx ends.
 func (l *callLimit) wait(ctx context.Context, slots *semaphore.Weighted) bool {
 	if slots.TryAcquire(1) {
 		return true
@@ -68,7 +70,5 @@ func (l *callLimit) wait(ctx context.Context, slots *semaphore.Weighted) bool {
 		return false
 	}
 	defer l.inLine.Release(1)
-	ctx, cancel := context.WithTimeout(ctx, lineWait)
-	defer cancel()
 	return slots.Acquire(ctx, 1) == nil
 }
