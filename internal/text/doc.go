@@ -1,2 +1,2 @@
-// Package text is the folder of small packages about text that know nothing of Ringback.
+// Package text groups small packages about text that know nothing of Ringback.
 package text

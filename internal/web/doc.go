@@ -1,4 +1,4 @@
-// Package web is the folder of what others call over HTTP. Back ends, browsers and the terminal call api;
+// Package web groups the packages that serve HTTP. Back ends, browsers and the terminal call api;
 // Claude calls callback, with the signature of its job; browsers follow events over the WebSockets of hub
 // and open the pages of console.
 //

@@ -10,4 +10,3 @@ local function waits_in(session)
   end
   return longest
 end
-

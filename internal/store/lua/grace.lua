@@ -1,8 +1,8 @@
--- What nobody could do while the store was unavailable is held against nobody. seen is when a script last ran,
--- by the store's time: each node runs one every two seconds. If none did for 5 s, the store was unavailable for
--- all of them. For as long after that, at most 30 s, nothing lapses: Claude's deadlines, people's, and the leases
--- of actions and servers. A caller that repeats its call with growing pauses comes within that time. Both are fields of
--- KEYS[2]. In front of the scripts that judge by the store's time.
+-- The grace period after an outage of the store: for as long as the outage, at most 30 s, nothing lapses, neither
+-- deadlines of Claude and people nor leases of actions and servers. That is enough for callers that retry with
+-- growing pauses. Each node runs a script every two seconds; if none has run for 5 s, the store was unavailable to all.
+-- seen: when a script last ran, by the store's time; graceUntil: the end of the period. Both are fields of KEYS[2].
+-- In front of the scripts that judge by the store's time.
 
 local UNAVAILABLE, LONGEST = 5000, 30000
 
