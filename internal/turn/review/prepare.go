@@ -113,15 +113,23 @@ func (c *Change) bringHere(
 // restore restores what keep has stored. It returns false if that is not the given capture:
 // its machine may have died before storing it.
 func (c *Change) restore(ctx context.Context, captured workspace.Trees) (bool, error) {
-	text, err := c.flow.store.Snapshot(ctx, c.job.ID)
-	if err != nil || text == nil {
-		return false, err
-	}
-	var snapshot workspace.Snapshot
-	if err := json.Unmarshal(text, &snapshot); err != nil || snapshot == nil || !snapshot.IsOf(captured) {
+	snapshot, err := c.copyOf(ctx, captured)
+	if err != nil || snapshot == nil {
 		return false, err
 	}
 	return true, c.workspace.Restore(ctx, snapshot)
+}
+
+// copyOf returns the stored copy of a capture; nil if there is none.
+func (c *Change) copyOf(ctx context.Context, captured workspace.Trees) (snapshot workspace.Snapshot, err error) {
+	text, err := c.flow.store.Snapshot(ctx, c.job.ID)
+	if err != nil || text == nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(text, &snapshot); err != nil || !snapshot.IsOf(captured) {
+		return nil, err
+	}
+	return snapshot, nil
 }
 
 // ownFor is the time for which this machine is given to recover if it lacks descriptors or disk, for example.

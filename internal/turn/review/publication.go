@@ -151,11 +151,24 @@ func (c *Change) publishOne(
 	if stopped != nil {
 		return stopped
 	}
+	if _, ok := errors.AsType[*workspace.DamagedError](err); ok {
+		return cmp.Or(c.renew(ctx, yes.trees), err)
+	}
 	if err := cmp.Or(err, c.holds(ctx)); err != nil { // who continues detects what was pushed, and reports it
 		return err
 	}
 	outcomes[i] = done[0]
 	return c.flow.jobs.SaveFinalized(ctx, j.ID, c.holder(), outcomes, audited(done, yes.review)...)
+}
+
+// renew removes a damaged workspace if there is a copy of the change, with which the next attempt begins.
+func (c *Change) renew(ctx context.Context, captured workspace.Trees) error {
+	snapshot, err := c.copyOf(ctx, captured)
+	if err != nil || snapshot == nil {
+		return err
+	}
+	c.flow.log.Warn("damaged workspace removed: it is made again", "requestId", c.job.ID, "turn", c.job.Turn)
+	return c.workspace.Remove()
 }
 
 // begins records what has happened to a repository so far, and that its remote may have changed, before it

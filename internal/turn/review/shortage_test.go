@@ -1,6 +1,7 @@
 package review_test
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
 	"os"
@@ -171,6 +172,45 @@ func TestTheOnlyCopyOfAnApprovedChangeIsKept(t *testing.T) {
 			must.Equal(t, job.Received, all.get(id).State)
 			must.Equal(t, true, strings.HasPrefix(all.pushed(id, "new.txt"), "new\n"), "it was pushed")
 		})
+	}
+}
+
+// A remote is not to blame for what it was not sent because this machine has lost it. The change is published from its
+// copy; if there is none, the clone is kept until it is whole again.
+func TestADamagedCloneIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		text     string
+		isCopied bool
+	}{
+		"the change was kept":                   {"new\n", true},
+		"the change was too large to be copied": {"new\n" + noise(6<<20), false},
+	} {
+		for _, lost := range []string{"new.txt", ""} { // a file, or the tree that lists it
+			t.Run(name+", lost is "+cmp.Or(lost, "a directory"), func(t *testing.T) {
+				t.Parallel()
+				all := newTeam(t)
+				turn := all.begin("reviewed")
+				id := turn.Job.ID
+				change := all.work(turn, "new.txt", c.text)
+				all.run(change.Next(nil))
+				all.endTurn(id)
+				turn = all.decide(id, job.Approve, "")
+				clone := filepath.Join(filepath.Dir(change.Dir()), "git", "service")
+				object := all.git(clone, "rev-parse", must.Get(all.store.Trees(t.Context(), id))(t)["service"]+":"+lost)
+				repair := movedAway(t, filepath.Join(clone, "objects", object[:2], object[2:]))
+				file, elsewhere := filepath.Join(change.Dir(), "service", "new.txt"), filepath.Join(t.TempDir(), "new.txt")
+				must.OK(t, os.Rename(file, elsewhere)) // the object would be made of it
+				must.Fail(t, all.change(all.flow, turn.Job).Next(turn.Answers).Run(t.Context()), "The change could not be published: ")
+				if !c.isCopied {
+					repair()
+					must.OK(t, os.Rename(elsewhere, file))
+				}
+				all.run(all.change(all.flow, turn.Job).Next(turn.Answers))
+				must.Equal(t, job.Received, all.get(id).State)
+				must.Equal(t, true, strings.HasPrefix(all.pushed(id, "new.txt"), "new"), "it was pushed")
+			})
+		}
 	}
 }
 

@@ -53,6 +53,9 @@ func (w *Workspace) Publish(ctx context.Context, o PublishOptions) ([]job.Finali
 	all := make([]job.Finalized, len(w.Repositories))
 	for i, r := range w.Repositories {
 		done, err := w.publish(ctx, r, o)
+		if err != nil && ctx.Err() == nil && w.lacks(ctx, r, o.Trees[r.Name]) {
+			err = &DamagedError{r.Name}
+		}
 		if isOwn(err) {
 			return nil, fmt.Errorf("%s: %w", r.Name, err)
 		}
@@ -64,10 +67,26 @@ func (w *Workspace) Publish(ctx context.Context, o PublishOptions) ([]job.Finali
 	return all, nil
 }
 
+// DamagedError is returned if this machine has lost files of a repository's clone.
+type DamagedError struct{ Repository string }
+
+func (e *DamagedError) Error() string {
+	return "files of the clone of " + e.Repository + " are missing on this server"
+}
+
+// lacks reports whether the trusted repository lacks objects of a tree or of the base: no remote is to blame for
+// what it was not sent.
+func (w *Workspace) lacks(ctx context.Context, r job.Repository, tree string) bool {
+	lost, err := w.local(w.trustedRepo(r)).run(ctx, "rev-list", "--objects", "--quiet", "--missing=print", baseRef, tree)
+	failed, ok := errors.AsType[*gitError](err)
+	return ok && failed.code > 0 || strings.Contains(lost, "?")
+}
+
 // isOwn reports whether an error is due to this machine, which lacks disk space or file descriptors, for
 // example: a system call has failed, or a git that accesses no remote.
 func isOwn(err error) bool {
-	if _, ok := errors.AsType[syscall.Errno](err); ok {
+	_, isErrno := errors.AsType[syscall.Errno](err)
+	if _, isDamaged := errors.AsType[*DamagedError](err); isDamaged || isErrno {
 		return true
 	}
 	failed, ok := errors.AsType[*gitError](err)
