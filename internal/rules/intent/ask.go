@@ -78,9 +78,13 @@ func sentencesOf(said sentence) asking {
 func (l *language) knows(tokens []token) int {
 	known := 0
 	for at := 0; at < len(tokens); {
-		_, n := longest([]phrases{l.verdicts, l.changes, l.changing, l.turns, l.evasions}, tokens, at)
-		known += n
-		at += max(1, n)
+		most := 0
+		for _, by := range [...]table{verdicts, changeIts, changing, turns, evasions} {
+			_, n := l.longest(tokens, at, by)
+			most = max(most, n)
+		}
+		known += most
+		at += max(1, most)
 	}
 	return known
 }
@@ -116,7 +120,7 @@ func qualified(q Context, said sentence) bool {
 		return false
 	}
 	tokens, clauses := said.cut().tokens, said.cut().clauses()
-	if slices.ContainsFunc(languages(), func(l *language) bool { return l.read(clauses, l.verdicts) != "" }) {
+	if slices.ContainsFunc(languages(), func(l *language) bool { return l.read(clauses, verdicts) != "" }) {
 		return false // every word is known, but not an answer: "yes, no"
 	}
 	if q.Type == job.Review && slices.ContainsFunc(languages(), func(l *language) bool {
@@ -130,7 +134,7 @@ func qualified(q Context, said sentence) bool {
 		if len(rest) == 0 || l.denying(rest) {
 			return false
 		}
-		_, n := longest([]phrases{l.changing}, rest, 0)
+		_, n := l.longest(rest, 0, changing)
 		return yes || n > 0
 	})
 }
@@ -142,7 +146,7 @@ func (l *language) after(answer meaning, tokens []token) (rest []token, found bo
 			at++
 			continue
 		}
-		p, n := longest([]phrases{l.verdicts}, tokens, at)
+		p, n := l.longest(tokens, at, verdicts)
 		if n == 0 || p.meaning != answer && p.meaning != polite && beside[p.meaning] != answer {
 			return tokens[at:], found
 		}
@@ -154,7 +158,7 @@ func (l *language) after(answer meaning, tokens []token) (rest []token, found bo
 
 func (l *language) denying(tokens []token) bool {
 	for at := range tokens {
-		if p, n := longest([]phrases{l.verdicts}, tokens, at); n > 0 && p.meaning == denies {
+		if p, n := l.longest(tokens, at, verdicts); n > 0 && p.meaning == denies {
 			return true
 		}
 	}

@@ -19,7 +19,7 @@ func changeWanted(q Context, said sentence) (wanted string, ok bool) {
 	if q.Offered == "" || said.asks || said.hidden || strings.Contains(said.text, `"`) {
 		return "", false
 	}
-	if sense, _ := agreed(said, func(l *language) []phrases { return []phrases{l.changes} }); sense == changes {
+	if sense, _ := agreed(said, changeIts); sense == changes {
 		return q.Offered, true
 	}
 	tokens := said.cut().tokens
@@ -34,7 +34,7 @@ func changeWanted(q Context, said sentence) (wanted string, ok bool) {
 
 // begins reports whether words begin with what should change, and continue.
 func (l *language) begins(tokens []token) bool {
-	_, n := longest([]phrases{l.changing}, tokens, 0)
+	_, n := l.longest(tokens, 0, changing)
 	return n > 0 && n < len(tokens)
 }
 
@@ -60,6 +60,6 @@ func ordered(said sentence) (prompt string, ok bool) {
 
 func (l *language) ordersChange(t token) bool {
 	clause := sentence{tokens: []token{t}}.cut().tokens
-	p, n := longest([]phrases{l.changes}, clause, 0)
+	p, n := l.longest(clause, 0, changeIts)
 	return n == len(clause) && p.meaning == changes
 }

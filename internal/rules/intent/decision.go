@@ -18,35 +18,17 @@ func decide(q Context, said sentence) Reading {
 	if !plain || strings.Contains(said.text, `"`) { // a quotation is not the person's own words
 		return Reading{Outcome: Unclear}
 	}
-	if withdraws(said, func(l *language) []phrases { return []phrases{l.jobCancels} }) {
+	if withdraws(said, jobCancels) {
 		return Reading{Outcome: Cancel}
 	}
-	sense, _ := agreed(said, verdictTables(q))
+	sense, _ := agreed(said, verdicts, tradesOf(q)...)
 	if sense == approves && said.oddMarks() == "" {
 		return Reading{Outcome: Approve}
 	}
 	if sense == denies {
-		return Reading{Outcome: Deny, SaidCancel: cancels(said)}
+		return Reading{Outcome: Deny, SaidCancel: withdraws(said, cancels)}
 	}
 	return denyWithReason(q, said)
-}
-
-func verdictTables(q Context) func(*language) []phrases {
-	trades := tradesOf(q)
-	return func(l *language) []phrases {
-		if l.Name == english {
-			return append([]phrases{l.verdicts}, trades...)
-		}
-		return []phrases{l.verdicts}
-	}
-}
-
-// refusalTables returns the tables for interpreting a no in front of its reason.
-func refusalTables(q Context) func(*language) []phrases {
-	if q.Type == job.Review {
-		return func(l *language) []phrases { return []phrases{l.rejections} }
-	}
-	return verdictTables(q)
 }
 
 // worded returns Approve or Deny if a text is exactly one of the asker's own wordings of it;
@@ -77,7 +59,7 @@ func isOneOf(phrases []string, said sentence, form func(sentence) string) bool {
 // behind it may ask for another round. So only "reject: …" has a reason there.
 func denyWithReason(q Context, said sentence) Reading {
 	rest, in := afterNo(q, said)
-	if rest == nil || len(in.turns) == 0 || mayTurn(q, rest) {
+	if rest == nil || len(in.tables[turns]) == 0 || mayTurn(q, rest) {
 		return Reading{Outcome: Unclear}
 	}
 	reason := strings.TrimLeft(said.text[rest[0].start:], " ,.;:!-\n、。")
@@ -91,6 +73,10 @@ const longestNo = 8
 // no ends at a mark, at "because" or after a courtesy, as in "no thanks"; nil if there is no such
 // no.
 func afterNo(q Context, said sentence) (rest []token, in *language) {
+	no := verdicts
+	if q.Type == job.Review {
+		no = rejections
+	}
 	for at := 1; at < min(len(said.tokens), longestNo); at++ {
 		t := said.tokens[at]
 		if !t.mark && t.word != "because" && !courtesies()[said.tokens[at-1].word] {
@@ -98,7 +84,7 @@ func afterNo(q Context, said sentence) (rest []token, in *language) {
 		}
 		head := said
 		head.tokens = said.tokens[:at]
-		if sense, in := agreed(head, refusalTables(q)); sense == denies {
+		if sense, in := agreed(head, no, tradesOf(q)...); sense == denies {
 			return said.tokens[at:], in
 		}
 	}
@@ -113,20 +99,20 @@ func mayTurn(q Context, rest []token) bool {
 		for len(clause) > 1 && courtesies()[clause[0].word] {
 			clause = clause[1:]
 		}
-		_, changed := longestIn(func(l *language) phrases { return l.changing }, clause, 0)
-		_, turned := longestIn(turning, clause, 0)
+		_, changed := longest(clause, 0, changing)
+		_, turned := longest(clause, 0, turns)
 		begins := changed > turned && changed < len(clause)
 		if q.Type == job.Review && (begins || speaksOfOther(clause)) || !begins && hasTurn(clause) {
 			return true
 		}
-		return slices.ContainsFunc(languages(), func(l *language) bool { return l.agrees(clause, verdictTables(q)(l)) })
+		return slices.ContainsFunc(languages(), func(l *language) bool { return l.agrees(clause, tradesOf(q)) })
 	})
 }
 
 // agrees reports whether a clause is in words that are, or accompany, a yes.
-func (l *language) agrees(clause []token, tables []phrases) (agrees bool) {
+func (l *language) agrees(clause []token, trades []phrases) (agrees bool) {
 	for at := 0; at < len(clause); {
-		p, n := longest(tables, clause, at)
+		p, n := l.longest(clause, at, verdicts, trades...)
 		if n == 0 || p.meaning == denies {
 			return false
 		}
@@ -138,7 +124,7 @@ func (l *language) agrees(clause []token, tables []phrases) (agrees bool) {
 
 func hasTurn(clause []token) bool {
 	for at, t := range clause {
-		p, n := longestIn(turning, clause, at)
+		p, n := longest(clause, at, turns)
 		if readSigns().answers[t.word] || n > 0 && (!p.first || !speaksOfOther(clause)) {
 			return true
 		}
@@ -150,37 +136,22 @@ func hasTurn(clause []token) bool {
 // although it begins like an order: "go build is better".
 func speaksOfOther(clause []token) bool {
 	for at := range clause {
-		if _, n := longestIn(func(l *language) phrases { return l.others }, clause, at); n > 0 {
+		if _, n := longest(clause, at, others); n > 0 {
 			return true
 		}
 	}
 	return false
 }
 
-func turning(l *language) phrases { return l.turns }
-
-func longestIn(table func(*language) phrases, clause []token, at int) (found phrase, n int) {
-	for _, l := range languages() {
-		if p, words := longest([]phrases{table(l)}, clause, at); words > n {
-			found, n = p, words
-		}
-	}
-	return found, n
-}
-
-func cancels(said sentence) bool {
-	return withdraws(said, func(l *language) []phrases { return []phrases{l.cancels} })
-}
-
-// withdraws reports whether a text is a cancellation by the given tables. A no may precede it: "no,
-// cancel the job". Behind it, a no takes it back.
-func withdraws(said sentence, tables func(*language) []phrases) bool {
-	if sense, _ := agreed(said, tables); sense != withdraw || said.asks || said.hidden || said.trails || said.oddMarks() != "" {
+// withdraws reports whether a text is a cancellation by a table. A no may precede it: "no, cancel the
+// job". Behind it, a no takes it back.
+func withdraws(said sentence, by table) bool {
+	if sense, _ := agreed(said, by); sense != withdraw || said.asks || said.hidden || said.trails || said.oddMarks() != "" {
 		return false
 	}
 	clauses := said.cut().clauses()
 	last := clauses[len(clauses)-1:]
 	return !slices.ContainsFunc(languages(), func(l *language) bool {
-		return l.read(last, tables(l)...) == "" && l.read(last, l.verdicts) == denies
+		return l.read(last, by) == "" && l.read(last, verdicts) == denies
 	})
 }

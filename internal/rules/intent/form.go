@@ -17,7 +17,7 @@ func values(q Context, said sentence) Reading {
 		if len(open) == 1 && open[0].anyText() {
 			return given(map[string]any{open[0].Name: tidy(said.written)})
 		}
-	} else if cancels(said) {
+	} else if withdraws(said, cancels) {
 		return q.cancelOrOption(said)
 	}
 	if all, ok := named(q.Fields, said); ok {

@@ -39,22 +39,25 @@ type wording struct {
 	Ask        asking   `yaml:"ask"`
 }
 
+// table is one of a language's tables of phrases.
+type table int
+
+const (
+	verdicts   table = iota // a yes and a no
+	rejections              // a no that can only mean the end of what it is about
+	cancels                 // stopping altogether
+	jobCancels              // stopping that can only mean the whole job
+	changeIts               // passing on the change that was offered
+	changing                // what introduces a change
+	turns                   // what may reverse a no
+	others                  // what makes a clause one about something else
+	evasions                // giving no value
+	tables
+)
+
 type language struct {
 	wording
-	// verdicts are the phrases of a yes and a no. cancels are the phrases for stopping altogether,
-	// and changes those for requesting a change.
-	verdicts, cancels, changes phrases
-	// rejections are the phrases of a no that can only mean the end of what it is about.
-	rejections phrases
-	// jobCancels are the cancels that can only mean the whole job.
-	jobCancels phrases
-	// changing are the phrases that introduce what should change.
-	changing phrases
-	// turns are the phrases that may reverse a no, and others those that make a clause one about
-	// something else.
-	turns, others phrases
-	// evasions are the phrases that give no value.
-	evasions phrases
+	tables [tables]phrases
 }
 
 var languages = sync.OnceValue(func() []*language {
@@ -87,45 +90,47 @@ func newLanguage(w wording) *language {
 	if w.Name == english {
 		w.Reject = withObjects(w.Reject...)
 	}
-	l := &language{
-		wording: w, verdicts: phrases{}, rejections: phrases{}, cancels: phrases{}, changes: phrases{}, changing: phrases{},
-		jobCancels: phrases{},
-		turns:      phrases{}, others: phrases{}, evasions: phrases{},
+	l := &language{wording: w}
+	for i := range l.tables {
+		l.tables[i] = phrases{}
 	}
 	signs := readSigns().wording
-	for m, lists := range map[meaning][][]string{
-		approves: {w.Yes, signs.Yes}, denies: {w.No, w.Reject, signs.No}, withYes: {w.WithYes}, withNo: {w.WithNo}, polite: {w.Polite},
-		doubt: {w.Doubt},
+	for _, row := range []struct {
+		in      table
+		meaning meaning
+		lists   [][]string
+	}{
+		{verdicts, approves, [][]string{w.Yes, signs.Yes}},
+		{verdicts, denies, [][]string{w.No, w.Reject, signs.No}},
+		{verdicts, withYes, [][]string{w.WithYes}},
+		{verdicts, withNo, [][]string{w.WithNo}},
+		{verdicts, polite, [][]string{w.Polite}},
+		{verdicts, doubt, [][]string{w.Doubt}},
+		{rejections, denies, [][]string{w.Reject}},
+		{rejections, polite, [][]string{w.Polite}},
+		{jobCancels, withdraw, [][]string{w.CancelJob}},
+		{jobCancels, polite, [][]string{w.Polite, w.WithCancel}},
+		{cancels, withdraw, [][]string{w.Cancel}},
+		{changeIts, changes, [][]string{w.ChangeIt}},
+		{changeIts, polite, [][]string{w.Polite, w.Yes, w.WithCancel}}, // "yes, change it"
+		{changing, changes, [][]string{w.Change}},
+		{turns, doubt, [][]string{w.Turn}},
+		{others, changes, [][]string{w.Other}},
+		{evasions, doubt, [][]string{w.NoValue}},
+		{evasions, polite, [][]string{w.Polite}},
 	} {
-		for _, list := range lists {
-			l.verdicts.add(m, list...)
-		}
-	}
-	l.rejections.add(denies, w.Reject...)
-	l.rejections.add(polite, w.Polite...)
-	l.jobCancels.add(withdraw, w.CancelJob...)
-	l.jobCancels.add(polite, w.Polite...)
-	l.jobCancels.add(polite, w.WithCancel...)
-	l.turns.add(doubt, w.Turn...)
-	l.others.add(changes, w.Other...)
-	l.evasions.add(doubt, w.NoValue...)
-	l.evasions.add(polite, w.Polite...)
-	l.changes.add(changes, w.ChangeIt...)
-	for _, beside := range [][]string{w.Polite, w.Yes, w.WithCancel} { // "yes, change it"
-		l.changes.add(polite, beside...)
+		l.tables[row.in].add(row.meaning, slices.Concat(row.lists...)...)
 	}
 	for _, no := range w.No { // "no, change it", but "no change"
-		l.changes.add(polite, "^ "+strings.TrimSuffix(no, " $")+" $")
+		l.tables[changeIts].add(polite, "^ "+strings.TrimSuffix(no, " $")+" $")
 	}
-	l.changing.add(changes, w.Change...)
 	if w.Name == english {
-		l.verdicts.addEnglishVerdicts()
-		l.cancels.addEnglishCancellations("it", "that", "this", "it now", "it please")
-		l.jobCancels.addEnglishCancellations(englishJobs...)
+		l.tables[verdicts].addEnglishVerdicts()
+		l.tables[cancels].addEnglishCancellations("it", "that", "this", "it now", "it please")
+		l.tables[jobCancels].addEnglishCancellations(englishJobs...)
 	}
-	l.cancels.add(withdraw, w.Cancel...)
-	for word, list := range l.jobCancels {
-		l.cancels[word] = append(l.cancels[word], list...)
+	for word, list := range l.tables[jobCancels] {
+		l.tables[cancels][word] = append(l.tables[cancels][word], list...)
 	}
 	return l
 }
@@ -154,14 +159,14 @@ var readSigns = sync.OnceValue(func() signs {
 	return s
 })
 
-// read interprets clauses by the given tables. It returns doubt if every word is known but they form
-// no clear answer, and "" if the text is not entirely in the language.
-func (l *language) read(clauses [][]token, tables ...phrases) meaning {
+// read interprets clauses by a table, and in English also by the phrases in more. It returns doubt if
+// every word is known but they form no clear answer, and "" if the text is not entirely in the language.
+func (l *language) read(clauses [][]token, by table, more ...phrases) meaning {
 	var found []phrase
 	for _, clause := range clauses {
 		deciding := 0
 		for at := 0; at < len(clause); {
-			p, n := longest(tables, clause, at)
+			p, n := l.longest(clause, at, by, more...)
 			if n == 0 {
 				return ""
 			}
@@ -206,10 +211,10 @@ func senseOf(found []phrase) meaning {
 
 // agreed returns the meaning of a text if the languages in which it can be read agree, and the
 // language. It returns nothing if they disagree or there is none.
-func agreed(said sentence, tables func(*language) []phrases) (sure meaning, in *language) {
+func agreed(said sentence, by table, more ...phrases) (sure meaning, in *language) {
 	clauses := said.cut().clauses()
 	for _, l := range languages() {
-		sense := l.read(clauses, tables(l)...)
+		sense := l.read(clauses, by, more...)
 		switch {
 		case sense == "":
 		case sense == doubt, sure != "" && sure != sense:

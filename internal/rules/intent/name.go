@@ -19,15 +19,14 @@ func WordingFault(means Outcome, text string, others []string) string {
 		return "is a wording of both answers"
 	}
 	clauses := said.cut().clauses()
-	reads := func(unwanted meaning, table func(*language) phrases) bool {
-		return slices.ContainsFunc(languages(), func(l *language) bool { return l.read(clauses, table(l)) == unwanted })
+	reads := func(unwanted meaning, by table) bool {
+		return slices.ContainsFunc(languages(), func(l *language) bool { return l.read(clauses, by) == unwanted })
 	}
-	verdicts := func(l *language) phrases { return l.verdicts }
 	_, change := ordered(said)
 	switch {
 	case change:
 		return "asks for a change"
-	case means == Approve && (reads(denies, verdicts) || reads(withdraw, func(l *language) phrases { return l.cancels })):
+	case means == Approve && (reads(denies, verdicts) || reads(withdraw, cancels)):
 		return "means no"
 	case means == Deny && reads(approves, verdicts):
 		return "means yes"

@@ -53,14 +53,30 @@ func (p phrases) add(m meaning, texts ...string) {
 	}
 }
 
-// longest returns the longest phrase at an index of a clause and its number of words; 0 if there is
-// none.
-func longest(tables []phrases, clause []token, at int) (found phrase, n int) {
-	for _, table := range tables {
-		for _, candidate := range table[clause[at].word] {
+// longest returns the longest phrase at an index of a clause, in a table and, in English, in more, and
+// its number of words; 0 if there is none.
+func (l *language) longest(clause []token, at int, by table, more ...phrases) (found phrase, n int) {
+	look := func(in phrases) {
+		for _, candidate := range in[clause[at].word] {
 			if len(candidate.words) > n && candidate.isAt(clause, at) {
 				found, n = candidate, len(candidate.words)
 			}
+		}
+	}
+	look(l.tables[by])
+	if l.Name == english {
+		for _, in := range more {
+			look(in)
+		}
+	}
+	return found, n
+}
+
+// longest returns the longest phrase in a table of any language.
+func longest(clause []token, at int, by table) (found phrase, n int) {
+	for _, l := range languages() {
+		if p, words := l.longest(clause, at, by); words > n {
+			found, n = p, words
 		}
 	}
 	return found, n

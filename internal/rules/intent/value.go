@@ -129,14 +129,14 @@ func truth(said sentence) (any, bool) {
 	if text := said.words(); text == "true" || text == "false" {
 		return text == "true", true
 	}
-	sense, _ := agreed(said, func(l *language) []phrases { return []phrases{l.verdicts} })
+	sense, _ := agreed(said, verdicts)
 	return sense == approves, sense == approves || sense == denies
 }
 
 // evades reports whether a text, or a clause of it, gives no value: "N/A", "I don't know, you choose".
 func evades(said sentence) bool {
 	return !strings.ContainsFunc(said.text, inWord) || slices.ContainsFunc(said.cut().clauses(), func(clause []token) bool {
-		return slices.ContainsFunc(languages(), func(l *language) bool { return l.read([][]token{clause}, l.evasions) == doubt })
+		return slices.ContainsFunc(languages(), func(l *language) bool { return l.read([][]token{clause}, evasions) == doubt })
 	})
 }
 
