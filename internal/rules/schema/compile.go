@@ -42,7 +42,6 @@ func compile(source []byte) (*Schema, []Problem) {
 		}
 	}
 	s.forClaude = shown.json()
-	s.items = s.itemSchemas()
 	return s, problems
 }
 
