@@ -159,13 +159,8 @@ func (s *Service) denying(ctx context.Context, f form, changed map[string]any) (
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(root, dir)
 	}
-	verdict, rule := k.Policy.ToolRules().Verdict(
-		approval.ToolCall{Name: f.props.ToolName, Input: changed, Dir: dir, Root: root, Place: f.props.ToolDir, Resolve: inRoot},
-	)
-	if verdict != approval.Deny {
-		return "", nil
-	}
-	return rule, nil
+	call := approval.ToolCall{Name: f.props.ToolName, Dir: dir, Root: root, Place: f.props.ToolDir, Resolve: inRoot}
+	return k.Policy.ToolRules().Denies(call, changed), nil
 }
 
 // changed returns the input of a tool call as a person has changed it, in the form in which it runs.

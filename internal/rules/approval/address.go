@@ -15,7 +15,7 @@ import (
 func matchAddress(pattern, address string) extent {
 	u := plainAddress(address)
 	if u == nil {
-		return unseen
+		return unclearMatch
 	}
 	var matched extent
 	if domain, ok := strings.CutPrefix(pattern, "domain:"); ok {
@@ -24,7 +24,7 @@ func matchAddress(pattern, address string) extent {
 		matched = matchURL(pattern, address, u)
 	}
 	if u.User != nil { // user info before the host can mislead the reader
-		matched = max(min(matched, part), unseen)
+		matched = max(min(matched, partialMatch), unclearMatch)
 	}
 	return matched
 }
@@ -34,9 +34,9 @@ func matchDomain(domain string, u *url.URL) extent {
 	base, below := strings.CutPrefix(strings.ToLower(domain), "*.")
 	base = plainHost(base)
 	if domain == "*" || host == base || below && strings.HasSuffix(host, "."+base) {
-		return whole
+		return fullMatch
 	}
-	return none
+	return noMatch
 }
 
 // matchURL compares a whole URL. To be allowed, host and rest must each match as written. For
@@ -46,25 +46,25 @@ func matchURL(pattern, address string, u *url.URL) extent {
 	scheme, host, rest := splitAddress(pattern)
 	_, _, given := splitAddress(address)
 	name := url.URL{Host: host}
-	if matchDomain(name.Hostname(), u) == none {
-		return none
+	if matchDomain(name.Hostname(), u) == noMatch {
+		return noMatch
 	}
 	path, certain := readPath(u.EscapedPath())
 	if climbs(path) {
-		return unseen
+		return unclearMatch
 	}
 	if strings.EqualFold(scheme, u.Scheme) && samePort(name, u) && wildcard(rest, given) {
-		return whole
+		return fullMatch
 	}
 	wanted, query, hasQuery := strings.Cut(rest, "?")
 	wanted, _ = readPath(wanted)
 	switch samePath := wildcard(wanted, path) || wildcard(wanted, strings.TrimSuffix(path, "/")+"/"); {
 	case samePath && (!hasQuery || wildcard(strings.ToLower(query), strings.ToLower(u.RawQuery))):
-		return part
+		return partialMatch
 	case samePath && u.RawQuery != "", !certain:
-		return unseen
+		return unclearMatch
 	}
-	return none
+	return noMatch
 }
 
 // splitAddress splits a URL, or a pattern for one, into scheme, host and the rest. Without a

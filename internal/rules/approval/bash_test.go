@@ -170,7 +170,7 @@ func FuzzAllowedCommandsRunNothingElse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, which uint8, choice []byte) {
 		rule := bashRules[int(which)%len(bashRules)]
 		command := commandOf(choice)
-		verdict, _ := approval.ToolRules{Allow: []string{rule.rule}}.Verdict(callOf(t, "Bash: "+command))
+		verdict, _ := verdictOf(approval.ToolRules{Allow: []string{rule.rule}}, callOf(t, "Bash: "+command))
 		if verdict != approval.Allow {
 			return
 		}

@@ -26,7 +26,7 @@ func TestGitIsPlainOnlyIfNothingBeforeItConfiguresIt(t *testing.T) {
 		call := approval.ToolCall{
 			Name: "Bash", Input: map[string]any{"command": command}, Dir: "/work", PlainRepository: func() bool { return true },
 		}
-		verdict, _ := rules.Verdict(call)
+		verdict, _ := verdictOf(rules, call)
 		must.Equal(t, want, verdict, command)
 	}
 }
@@ -36,7 +36,7 @@ func TestARelativeProgramIsInTheJobsOwnDirectory(t *testing.T) {
 	t.Parallel()
 	rules := approval.ToolRules{Ask: []string{"Bash"}, Allow: []string{"Bash(./check.sh)"}}
 	for place, want := range map[string]approval.Verdict{"": approval.Allow, "sub": approval.Ask} {
-		verdict, _ := rules.Verdict(approval.ToolCall{
+		verdict, _ := verdictOf(rules, approval.ToolCall{
 			Name: "Bash", Input: map[string]any{"command": "./check.sh"}, Dir: "/data/jobs/req_1/work/" + place, Place: place,
 		})
 		must.Equal(t, want, verdict, "in "+place)

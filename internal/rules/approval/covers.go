@@ -17,7 +17,7 @@ const (
 )
 
 // Covers describes which calls a reusable approval of a rule would allow, with examples
-// from the audit log of the job that asks. The rule is one that Verdict returned.
+// from the audit log of the job that asks. The rule is one that a Judgement permits.
 func Covers(rule string, log []job.AuditEntry) *job.Covers {
 	covers := &job.Covers{Segments: says(rule)}
 	named := map[string]bool{}

@@ -9,15 +9,15 @@ import (
 )
 
 // The rules of a kind, and what becomes of some calls.
-func ExampleToolRules_Verdict() {
+func ExampleToolRules_Judge() {
 	rules := approval.ToolRules{
 		Ask:   []string{"Bash"},
 		Allow: []string{"Bash(go test ./...)"},
 		Deny:  []string{"Bash(rm *)"},
 	}
 	for _, command := range []string{"go test ./...", "go test ./... && git push", "go test $(rm -r .)"} {
-		verdict, rule := rules.Verdict(approval.ToolCall{Name: "Bash", Input: map[string]any{"command": command}, Dir: "/work"})
-		fmt.Printf("%s: %s by %s\n", command, verdict, rule)
+		j := rules.Judge(approval.ToolCall{Name: "Bash", Input: map[string]any{"command": command}, Dir: "/work"})
+		fmt.Printf("%s: %s by %s\n", command, j.Verdict, j.Permits)
 	}
 	// Output:
 	// go test ./...: allow by Bash(go test ./...)

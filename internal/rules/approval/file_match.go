@@ -18,8 +18,8 @@ type filePlace struct {
 	written, resolved string
 	// tree is true for a directory including everything below it.
 	tree bool
-	// unclear is true if it is impossible to determine which file is meant.
-	unclear bool
+	// ambiguous is true if it is impossible to determine which file is meant.
+	ambiguous bool
 }
 
 // matchPath compares the files of a call with a pattern. To be allowed, a file must match
@@ -27,34 +27,34 @@ type filePlace struct {
 func matchPath(pattern string, c ToolCall) extent {
 	places := c.places()
 	if len(places) == 0 {
-		return unseen
+		return unclearMatch
 	}
-	matched := whole
-	most := none
+	matched := fullMatch
+	most := noMatch
 	for _, place := range places {
 		m := c.matchPlace(pattern, place)
 		matched, most = min(matched, m), max(most, m)
 	}
-	if matched == whole {
-		return whole
+	if matched == fullMatch {
+		return fullMatch
 	}
-	return min(most, part)
+	return min(most, partialMatch)
 }
 
 func (c ToolCall) matchPlace(pattern string, place filePlace) extent {
 	paths := []string{place.written, place.resolved}
 	covered := func(path string) bool { return c.covers(pattern, path, place.tree) }
 	switch {
-	case place.unclear && (place.written == "" || !c.touches(pattern, place.written)):
-		return unseen
-	case !place.unclear && covered(paths[0]) && covered(paths[1]):
-		return whole
+	case place.ambiguous && (place.written == "" || !c.touches(pattern, place.written)):
+		return unclearMatch
+	case !place.ambiguous && covered(paths[0]) && covered(paths[1]):
+		return fullMatch
 	case slices.ContainsFunc(paths, func(path string) bool { return c.touches(pattern, path) }):
-		return part
+		return partialMatch
 	case place.tree && slices.ContainsFunc(paths, func(path string) bool { return c.mayHold(pattern, path) }):
-		return unseen
+		return unclearMatch
 	}
-	return none
+	return noMatch
 }
 
 // covers reports whether a pattern certainly covers a file, or everything in a directory.
@@ -157,10 +157,10 @@ func (c ToolCall) places() []filePlace {
 		places = append(places, c.place(".", true))
 	}
 	if pattern, _ := c.Input["pattern"].(string); c.Name == "Glob" && leads(pattern) {
-		places = append(places, filePlace{unclear: true})
+		places = append(places, filePlace{ambiguous: true})
 	}
 	if glob, _ := c.Input["glob"].(string); leads(glob) {
-		places = append(places, filePlace{unclear: true})
+		places = append(places, filePlace{ambiguous: true})
 	}
 	return places
 }
@@ -209,26 +209,26 @@ func pathsIn(v any) (paths []string) {
 // the directory that contains a link; the system follows the link. If the two differ, it is
 // unclear which file is meant.
 func (c ToolCall) place(path string, tree bool) filePlace {
-	whole, ok := c.wholePath(path)
+	absolute, ok := c.absolutePath(path)
 	if !ok {
-		return filePlace{tree: tree, unclear: true}
+		return filePlace{tree: tree, ambiguous: true}
 	}
-	written := filepath.Clean(whole)
+	written := filepath.Clean(absolute)
 	place := filePlace{written: written, resolved: written, tree: tree}
 	if c.Resolve != nil {
 		shortened, known := c.Resolve(written)
-		walked, too := c.Resolve(whole)
-		place.unclear = !known || !too || walked != shortened
-		if !place.unclear {
+		walked, too := c.Resolve(absolute)
+		place.ambiguous = !known || !too || walked != shortened
+		if !place.ambiguous {
 			place.resolved = walked
 		}
 	}
 	return place
 }
 
-// wholePath returns an absolute path that is not cleaned. It returns false if programs may
+// absolutePath returns an absolute path that is not cleaned. It returns false if programs may
 // read the path differently.
-func (c ToolCall) wholePath(path string) (string, bool) {
+func (c ToolCall) absolutePath(path string) (string, bool) {
 	if strings.TrimSpace(path) != path || strings.Contains(path, `\`) || strings.Contains(path, ":/") || !readable(path) ||
 		strings.ContainsAny(path, "\n\t") {
 		return "", false
@@ -251,7 +251,7 @@ var protected = []string{".git", ".claude", ".mcp.json", ".claude.json"}
 // isFree reports whether a call only touches files in the working directory, which may be
 // read and edited if no rule covers them.
 func (c ToolCall) isFree() bool {
-	if !isFileTool(c.Name) || slices.Contains(searchers, c.Name) || matchPath("**", c) != whole {
+	if !isFileTool(c.Name) || slices.Contains(searchers, c.Name) || matchPath("**", c) != fullMatch {
 		return false
 	}
 	if !slices.Contains(editors, c.Name) {
@@ -286,23 +286,23 @@ func (r toolRule) matchFilesOf(call ToolCall) extent {
 		}
 	}
 	if len(names) > mostNames {
-		return unseen
+		return unclearMatch
 	}
 	for _, name := range names {
-		path, ok := call.wholePath(unmasked(name))
+		path, ok := call.absolutePath(unmasked(name))
 		if ok && name != "" && call.touches(pattern, filepath.Clean(path)) {
-			return unseen
+			return unclearMatch
 		}
 	}
 	switch {
 	case r.verdict == Deny && call.Masked && !strings.HasPrefix(pattern, "/") && !strings.HasPrefix(pattern, "~"):
-		return none
+		return noMatch
 	case !s.understood(), call.mayLead(pattern, s.files, false),
 		len(s.commands) > 1 && slices.ContainsFunc(s.commands, simpleCommand.leadsElsewhere),
 		slices.ContainsFunc(s.commands, func(c simpleCommand) bool { return (c.plain || !c.answered) && call.mayReach(pattern, c) }):
-		return hidden
+		return indirectMatch
 	}
-	return none
+	return noMatch
 }
 
 // mostLetters is the maximum number of letters of a word that may be short options before the value of the last
@@ -397,14 +397,14 @@ func (c ToolCall) mayCreate(pattern string, dirs, words []string) bool {
 
 func (c ToolCall) isNoLink(word string) bool {
 	place := c.place(unmasked(word), true)
-	return !place.unclear && place.written == place.resolved
+	return !place.ambiguous && place.written == place.resolved
 }
 
 // mayLead reports whether a word may lead to a file that a pattern covers or, if deep, to a
 // directory that contains one.
 func (c ToolCall) mayLead(pattern string, words []string, deep bool) bool {
 	return slices.ContainsFunc(words, func(word string) bool {
-		return word != "" && c.matchPlace(pattern, c.place(unmasked(word), deep)) != none
+		return word != "" && c.matchPlace(pattern, c.place(unmasked(word), deep)) != noMatch
 	})
 }
 

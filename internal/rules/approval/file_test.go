@@ -103,7 +103,7 @@ func TestWhichFilesACallIsAbout(t *testing.T) {
 		t.Run(fmt.Sprintf("%s/%s %v", row.rules, row.tool, row.input), func(t *testing.T) {
 			t.Parallel()
 			call := approval.ToolCall{Name: row.tool, Input: row.input, Dir: "/work", Home: "/home/u", Resolve: links}
-			got, rule := rulesOf(t, row.rules).Verdict(call)
+			got, rule := verdictOf(rulesOf(t, row.rules), call)
 			must.Equal(t, row.want, got, "by", rule, row.because)
 		})
 	}
@@ -149,7 +149,7 @@ func TestFilesThatACommandReachesWithoutNamingThem(t *testing.T) {
 			Name: "Bash", Input: map[string]any{"command": row.command}, Dir: "/work",
 			Resolve: linked(map[string]string{"/work/docs/conf": "/work/config", "/work/docs/secret": "/work/.env", "/work/in": "/work/docs"}),
 		}
-		got, rule := rulesOf(t, row.rules).Verdict(call)
+		got, rule := verdictOf(rulesOf(t, row.rules), call)
 		must.Equal(t, row.want, got, row.rules, row.command, "by", rule, "because", row.because)
 	}
 }
@@ -245,7 +245,7 @@ func TestWhatIsMaskedNeedsNoQuestion(t *testing.T) {
 			call := callOf(t, "Bash: "+row.command)
 			call.Masked, call.Home = masked, "/home/u"
 			call.Resolve = linked(map[string]string{"/work/innocent": "/work/.env", "/work/loop": ""})
-			got, rule := rulesOf(t, row.rules).Verdict(call)
+			got, rule := verdictOf(rulesOf(t, row.rules), call)
 			must.Equal(t, want, got, row.rules, row.command, masked, "by", rule)
 		}
 	}

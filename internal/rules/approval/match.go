@@ -53,11 +53,11 @@ func (c ToolCall) atRoot() bool {
 type extent int
 
 const (
-	none   extent = iota
-	hidden        // it runs a program that may do anything, including what the rule covers
-	unseen        // its words do not show whether the rule covers it
-	part          // it does what the rule covers, and maybe something else
-	whole         // it does what the rule covers, and nothing else
+	noMatch       extent = iota
+	indirectMatch        // it runs a program that may do anything, including what the rule covers
+	unclearMatch         // its words do not show whether the rule covers it
+	partialMatch         // it does what the rule covers, and maybe something else
+	fullMatch            // it does what the rule covers, and nothing else
 )
 
 func (r toolRule) match(c ToolCall) extent {
@@ -66,9 +66,9 @@ func (r toolRule) match(c ToolCall) extent {
 	}
 	switch {
 	case !r.isFor(c.Name):
-		return none
+		return noMatch
 	case r.pattern == "":
-		return whole
+		return fullMatch
 	case r.tool == "Bash":
 		return matchShell(r.pattern, c)
 	case isFileTool(c.Name):
@@ -87,7 +87,7 @@ func (r toolRule) matchInput(c ToolCall) extent {
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(c.Input); err != nil {
-		return unseen
+		return unclearMatch
 	}
 	texts := []string{strings.TrimSuffix(text.String(), "\n")}
 	if query, ok := c.Input["query"].(string); ok && c.Name == "WebSearch" {
@@ -95,10 +95,10 @@ func (r toolRule) matchInput(c ToolCall) extent {
 	}
 	for _, text := range texts {
 		if wildcard(r.pattern, text) || r.guards() && wildcard(strings.ToLower(r.pattern), strings.ToLower(text)) {
-			return whole
+			return fullMatch
 		}
 	}
-	return none
+	return noMatch
 }
 
 // wildcard matches text against a pattern in which * is any text. A pattern that ends in "

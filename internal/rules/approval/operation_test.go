@@ -100,9 +100,9 @@ func TestWhichCallsAreForOneDirectory(t *testing.T) {
 		here, there := must.Get(approval.OfTool(c.Name, c.Input, "sub"))(t), must.Get(approval.OfTool(c.Name, c.Input, ""))(t)
 		must.Equal(t, depends, approval.Key(here) != approval.Key(there), call)
 		rules := approval.ToolRules{Ask: []string{"*"}, Deny: []string{"Bash(rm *)"}}
-		_, elsewhere := rules.Verdict(c)
+		_, elsewhere := verdictOf(rules, c)
 		c.Place = "sub"
-		_, exact := rules.Verdict(c)
+		_, exact := verdictOf(rules, c)
 		if _, known := c.Input["command"]; known { // what it runs cannot be seen
 			must.Equal(t, depends, exact != elsewhere, "a yes for always to "+call)
 		}

@@ -24,7 +24,7 @@ func TestOptionsThatAreNotKnown(t *testing.T) {
 	} {
 		program := strings.Join(strings.Fields(command)[:1], " ")
 		for _, rules := range []string{"allow Bash(" + program + " *)", "allow Bash; deny Bash(whoami *)"} {
-			verdict, rule := rulesOf(t, rules).Verdict(callOf(t, "Bash: "+command))
+			verdict, rule := verdictOf(rulesOf(t, rules), callOf(t, "Bash: "+command))
 			if verdict == approval.Allow {
 				t.Errorf("%s: %q is allowed by %s", rules, command, rule)
 			}
@@ -59,7 +59,7 @@ func TestFilesThatOptionsAndRedirectionsName(t *testing.T) {
 		for _, rules := range []string{"allow Bash; ask Edit(config/**); ask Read(config/**)", "allow Bash; deny Write(config/**); deny Grep(config/**)"} {
 			call := callOf(t, "Bash: "+command)
 			call.Resolve = linked(map[string]string{"/work/link": "/work/config/x"})
-			verdict, _ := rulesOf(t, rules).Verdict(call)
+			verdict, _ := verdictOf(rulesOf(t, rules), call)
 			must.Equal(t, approval.Ask, verdict, rules, command)
 		}
 	}
@@ -77,7 +77,7 @@ func TestFilesThatAListNames(t *testing.T) {
 	} {
 		call := callOf(t, "Bash: "+command)
 		call.Resolve = linked(map[string]string{"/work/link": "/etc/x"})
-		verdict, _ := rulesOf(t, guarded).Verdict(call)
+		verdict, _ := verdictOf(rulesOf(t, guarded), call)
 		must.Equal(t, want, verdict, command)
 	}
 }
@@ -179,7 +179,7 @@ func TestWhatAnAuthorNamesHoldsInTheSandbox(t *testing.T) {
 			call := callOf(t, "Bash: "+row.command)
 			call.Masked = i == 0
 			call.Resolve = linked(map[string]string{"/work/link": "/work/notes/a"})
-			got, rule := rulesOf(t, row.rules).Verdict(call)
+			got, rule := verdictOf(rulesOf(t, row.rules), call)
 			must.Equal(t, want, got, row.command, "in the sandbox:", call.Masked, "by", rule, "because", row.because)
 		}
 	}
@@ -280,7 +280,7 @@ func TestNoArrangementOfOptionsIsAllowed(t *testing.T) {
 		call.Masked = random.IntN(2) == 0
 		first, _, _ := strings.Cut(program, " ")
 		rules := approval.ToolRules{Allow: []string{"Bash(ls *)", oneOf([]string{"Bash(" + program + " *)", "Bash(" + first + " *)", "Bash(" + first + ":*)"})}}
-		verdict, _ := rules.Verdict(call)
+		verdict, _ := verdictOf(rules, call)
 		if isPlain && verdict == approval.Allow {
 			allowed++
 		}
@@ -288,7 +288,7 @@ func TestNoArrangementOfOptionsIsAllowed(t *testing.T) {
 			t.Fatalf("%v allow %q (in the sandbox: %t)", rules.Allow, command, call.Masked)
 		}
 		guarded := approval.ToolRules{Allow: []string{"Bash"}, Ask: []string{"Bash(whoami *)"}}
-		if verdict, _ := guarded.Verdict(call); !isPlain && verdict == approval.Allow {
+		if verdict, _ := verdictOf(guarded, call); !isPlain && verdict == approval.Allow {
 			t.Fatalf("%q is allowed although it may run another program", command)
 		}
 	}

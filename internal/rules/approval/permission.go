@@ -24,7 +24,7 @@ type Request struct {
 	UserID    string
 	RequestID job.ID
 	// Kind is the job's kind. Rule is what an approval of a tool call for more than once
-	// permits, as Verdict returned it and the person saw it.
+	// permits, as a Judgement had it and the person saw it.
 	Kind, Rule string
 	// Asking is the rule that asks, as the kind wrote it, and Tool the tool that is called. They find
 	// what an earlier version has stored, see Standing.
@@ -68,7 +68,7 @@ func Permit(r Request, scope job.ApprovalScope, life time.Duration) (p Permissio
 
 // Standing finds the standing approval that permits a request: its user gave it for the
 // same rule of the same kind, and for this job or all jobs. The request's rule is from
-// Verdict: if a deny rule or another ask rule may cover the call, only an approval of
+// Judge: if a deny rule or another ask rule may cover the call, only an approval of
 // exactly this call matches.
 func Standing(given []job.Approval, r Request) (job.Approval, bool) {
 	i := slices.IndexFunc(given, func(a job.Approval) bool {

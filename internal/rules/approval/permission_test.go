@@ -96,7 +96,7 @@ func TestWhatAYesToOneCallPermitsOfAnother(t *testing.T) {
 		t.Run(row.rules+"/"+row.yesTo+"/"+row.then, func(t *testing.T) {
 			t.Parallel()
 			asks := func(call string) approval.Request {
-				verdict, rule := rulesOf(t, row.rules).Verdict(callOf(t, call))
+				verdict, rule := verdictOf(rulesOf(t, row.rules), callOf(t, call))
 				if verdict != approval.Ask && (row.covered || verdict != approval.Deny) {
 					t.Fatalf("%s: found %q", call, verdict)
 				}
@@ -129,11 +129,11 @@ func TestARuleOfAYesIsForTheJobsOwnDirectory(t *testing.T) {
 	} {
 		call := callOf(t, row.call)
 		call.Root, call.Masked = call.Dir, row.masked
-		_, own := rulesOf(t, row.rules).Verdict(call)
+		_, own := verdictOf(rulesOf(t, row.rules), call)
 		must.Equal(t, false, strings.Contains(own, "{"), row.rules, "in the job's own directory", own)
 		call.Place = "vendor/a"
 		call.Dir += "/" + call.Place
-		_, rule := rulesOf(t, row.rules).Verdict(call)
+		_, rule := verdictOf(rulesOf(t, row.rules), call)
 		must.Equal(t, row.want, rule, row.rules, row.call)
 	}
 }
@@ -205,7 +205,7 @@ func TestTheRuleOfOneCall(t *testing.T) {
 		{map[string]any{"command": "FOO=1 make\u202e"}, `Bash: {"command":"FOO=1 make\u202e"}`},
 		{map[string]any{"command": "FOO=1 make", "dangerouslyDisableSandbox": true}, `Bash: {"command":"FOO=1 make","dangerouslyDisableSandbox":true}`},
 	} {
-		verdict, rule := rulesOf(t, "ask Bash").Verdict(bash(row.input))
+		verdict, rule := verdictOf(rulesOf(t, "ask Bash"), bash(row.input))
 		if verdict != approval.Ask || rule != row.want {
 			t.Errorf("%v: found %q by %q, want %q", row.input, verdict, rule, row.want)
 		}

@@ -79,11 +79,14 @@ type Judgement struct {
 	Permits string
 }
 
-// Verdict judges a call and returns the rule that decided. If the call is asked for, that
-// is the rule that an approval for more than once permits.
-func (r ToolRules) Verdict(c ToolCall) (v Verdict, rule string) {
-	j := r.Judge(c)
-	return j.Verdict, j.Permits
+// Denies returns the rule that denies a call with another input, such as one that a person has
+// changed; "" if none does.
+func (r ToolRules) Denies(c ToolCall, input map[string]any) string {
+	c.Input = input
+	if j := r.Judge(c); j.Verdict == Deny {
+		return j.Rule
+	}
+	return ""
 }
 
 // Judge judges a call.
@@ -93,24 +96,24 @@ func (r ToolRules) Judge(c ToolCall) Judgement {
 	if c.isShell() {
 		c = c.withScript(allow)
 	}
-	if rule := first(deny, c, part); rule != nil {
+	if rule := first(deny, c, partialMatch); rule != nil {
 		return Judgement{Verdict: Deny, Rule: rule.text, Why: rule.why(c), Permits: rule.text}
 	}
-	if rule := first(deny, c, hidden); rule != nil {
+	if rule := first(deny, c, indirectMatch); rule != nil {
 		return Judgement{
 			Verdict: Ask, Rule: rule.text,
 			Why: "it is not certain that the call does nothing that this rule denies", Permits: exactly(c),
 		}
 	}
-	for _, patterned := range []bool{true, false} {
-		asking := those(ask, patterned)
-		if rule := first(asking, c, hidden); rule != nil {
+	for _, hasPattern := range []bool{true, false} {
+		asking := where(ask, hasPattern)
+		if rule := first(asking, c, indirectMatch); rule != nil {
 			return Judgement{Verdict: Ask, Rule: rule.text, Why: rule.why(c), Permits: rule.standing(c, asking)}
 		}
-		if rule := first(those(allow, patterned), c, whole); rule != nil {
+		if rule := first(where(allow, hasPattern), c, fullMatch); rule != nil {
 			return Judgement{Verdict: Allow, Rule: rule.text, Why: rule.why(c), Permits: rule.text}
 		}
-		if patterned && c.script != nil && c.script.allowing != nil {
+		if hasPattern && c.script != nil && c.script.allowing != nil {
 			rule := c.script.allowing.text
 			return Judgement{Verdict: Allow, Rule: rule, Why: "this rule and others match all of its commands", Permits: rule}
 		}
@@ -124,9 +127,9 @@ func (r ToolRules) Judge(c ToolCall) Judgement {
 
 func (r toolRule) why(c ToolCall) string {
 	switch r.match(c) {
-	case whole:
+	case fullMatch:
 		return "all of the call matches"
-	case part:
+	case partialMatch:
 		return "a part of the call matches"
 	default:
 	}
@@ -176,11 +179,11 @@ func (r toolRule) isExact() bool {
 // Approving one call that could not be judged does not approve other such calls.
 func (r toolRule) standing(c ToolCall, asking []toolRule) string {
 	others := slices.DeleteFunc(slices.Clone(asking), func(other toolRule) bool { return other.text == r.text })
-	unseen := r.pattern == "" && c.script != nil && !c.script.understood()
+	notUnderstood := r.pattern == "" && c.script != nil && !c.script.understood()
 	elsewhere := c.Place != "" && c.script != nil && slices.ContainsFunc(
 		c.script.commands, func(s simpleCommand) bool { return !s.plain },
 	)
-	if unseen || elsewhere || r.match(c) != whole || first(others, c, hidden) != nil {
+	if notUnderstood || elsewhere || r.match(c) != fullMatch || first(others, c, indirectMatch) != nil {
 		return exactly(c)
 	}
 	allowing := r
@@ -242,9 +245,9 @@ func parsed(verdict Verdict, texts []string) []toolRule {
 	return rules
 }
 
-// those returns the rules with a pattern, or those without.
-func those(rules []toolRule, patterned bool) []toolRule {
-	return slices.DeleteFunc(slices.Clone(rules), func(rule toolRule) bool { return (rule.pattern != "") != patterned })
+// where returns the rules with a pattern, or those without.
+func where(rules []toolRule, hasPattern bool) []toolRule {
+	return slices.DeleteFunc(slices.Clone(rules), func(rule toolRule) bool { return (rule.pattern != "") != hasPattern })
 }
 
 // first returns the first rule whose match with a call is at least atLeast.

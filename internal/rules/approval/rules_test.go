@@ -67,7 +67,7 @@ func TestVerdictOnToolCalls(t *testing.T) {
 		{approval.ToolCall{Name: "mcp__db__drop"}, approval.Deny},
 		{approval.ToolCall{Name: "mcp__db__read"}, approval.NoOpinion},
 	} {
-		got, rule := policy.Verdict(c.call)
+		got, rule := verdictOf(policy, c.call)
 		must.Equal(t, c.want, got, c.call.Name, c.call.Input, "by", rule)
 	}
 }

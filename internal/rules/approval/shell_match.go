@@ -12,15 +12,15 @@ func matchShell(pattern string, call ToolCall) extent {
 	other := func(c simpleCommand) bool { return !p.allows(c, call) }
 	switch {
 	case !s.opaque && !s.writes && len(s.commands) > 0 && !slices.ContainsFunc(s.commands, other):
-		return whole
+		return fullMatch
 	case slices.ContainsFunc(s.commands, p.names):
-		return part
+		return partialMatch
 	case s.opaque, slices.ContainsFunc(s.commands, p.mayName):
-		return unseen
+		return unclearMatch
 	case !s.understood():
-		return hidden
+		return indirectMatch
 	}
-	return none
+	return noMatch
 }
 
 // allows reports whether a rule with the pattern allows a command: the pattern matches it, and

@@ -87,7 +87,7 @@ func TestProgramsThatRunOthers(t *testing.T) {
 				{Allow: []string{"Bash(" + program + " *)"}},
 				{Allow: []string{"Bash"}, Deny: []string{"Bash(whoami *)"}},
 			} {
-				verdict, rule := rules.Verdict(callOf(t, "Bash: "+command))
+				verdict, rule := verdictOf(rules, callOf(t, "Bash: "+command))
 				if verdict == approval.Allow {
 					t.Errorf("%v allow it by %s", rules, rule)
 				}
@@ -150,7 +150,7 @@ func TestARelativeProgramInAnotherDirectory(t *testing.T) {
 	for dir, want := range map[string]approval.Verdict{"/work": approval.Allow, "/work/": approval.Allow, "/work/evil": approval.NoOpinion, "/tmp": approval.NoOpinion} {
 		call := callOf(t, "Bash: ./check.sh")
 		call.Root, call.Dir = "/work", dir
-		got, _ := rulesOf(t, "allow Bash(./check.sh)").Verdict(call)
+		got, _ := verdictOf(rulesOf(t, "allow Bash(./check.sh)"), call)
 		must.Equal(t, want, got, "in", dir)
 	}
 }

@@ -25,7 +25,7 @@ func TestNoSpellingIsAllowed(t *testing.T) {
 		} {
 			call := callOf(t, "Bash: "+command)
 			call.Resolve = linked(map[string]string{"/work/link": "/work/.env", "/work/sub/link": "/work/.env", "/work/dir": "/work/sub", "/work/hard": "/work/.env", "/proc": "", "/dev": ""})
-			if verdict, rule := rulesOf(t, rules).Verdict(call); verdict == approval.Allow {
+			if verdict, rule := verdictOf(rulesOf(t, rules), call); verdict == approval.Allow {
 				t.Errorf("%s: %q is allowed by %s", rules, command, rule)
 			}
 			spelled[command] = true

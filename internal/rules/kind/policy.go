@@ -271,11 +271,8 @@ func (p *Policy) toolsFault() string {
 		return fault
 	}
 	const callback = "curl -sS -X POST http://localhost:3001/api/claude/result -H 'Content-Type: application/json' -d \"@result.json\""
-	verdict, rule := p.Tools.Verdict(approval.ToolCall{Name: "Bash", Input: map[string]any{"command": callback}})
-	if verdict == approval.Deny {
-		return fmt.Sprintf("deny: %s: Claude calls back with curl, which that denies; set callback: mcp, or deny less", rule)
-	}
-	return ""
+	rule := p.Tools.Denies(approval.ToolCall{Name: "Bash"}, map[string]any{"command": callback})
+	return unless(rule == "", "deny: %s: Claude calls back with curl, which that denies; set callback: mcp, or deny less", rule)
 }
 
 // networkFault returns what is wrong with a list of hosts; "" if nothing is.

@@ -103,7 +103,8 @@ func (t *toolCall) shown() []job.Part {
 func (h *Handler) useApproval(t *toolCall, standing string, asked job.Checkpoint) (answer hookAnswer, missing string, err error) {
 	outcome, id, err := h.jobs.UseApproval(t.ctx, lifecycle.ToolUse{
 		RequestID: t.id, ToolCallID: t.toolCallID, ApprovalKey: approval.Key(t.operation), AuditFields: t.operation,
-		Standing: standing, Denies: t.denies,
+		Standing: standing,
+		Denies:   func(input map[string]any) string { return t.kind.Policy.ToolRules().Denies(t.tool, input) },
 	})
 	switch {
 	case err != nil:
@@ -128,17 +129,6 @@ func (h *Handler) useApproval(t *toolCall, standing string, asked job.Checkpoint
 	return t.allowed(*asked.Reply), "", nil
 }
 
-// denies returns the rule that denies the call with another input, as a person changed
-// it; empty if none does. A person may allow any input that they have seen and that no
-// rule denies.
-func (t *toolCall) denies(input map[string]any) string {
-	changed := t.tool
-	changed.Input = input
-	if verdict, rule := t.kind.Policy.ToolRules().Verdict(changed); verdict == approval.Deny {
-		return rule
-	}
-	return ""
-}
 
 // denied returns the answer with the reason why a person refused a call, or what the person
 // wants instead.
