@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,7 +28,7 @@ func Parse(text string, variables ...string) (*Condition, error) {
 // ParseStrict is Parse for a condition that must not be decided by a field that is missing or null:
 // Holds returns an error if the condition reads one, with or without "?.".
 func ParseStrict(text string, variables ...string) (*Condition, error) {
-	return parse(text, variables, expr.Patch(present{}))
+	return parse(text, variables, expr.Patch(visitor(requireFields)))
 }
 
 func parse(text string, variables []string, more ...expr.Option) (*Condition, error) {
@@ -35,29 +36,24 @@ func parse(text string, variables []string, more ...expr.Option) (*Condition, er
 	for _, name := range variables {
 		env[name] = map[string]any{}
 	}
-	var numbers literals
+	var rounded []int
 	options := append([]expr.Option{
 		expr.Env(env), expr.AsBool(), expr.MaxNodes(mostNodes),
 		expr.DisableBuiltin("now"), // the same values must always give the same result
 		// The size of these functions' results, or their running time, is not bounded by
 		// the size of their arguments.
 		expr.DisableBuiltin("repeat"), expr.DisableBuiltin("replace"), expr.DisableBuiltin("join"), expr.DisableBuiltin("uniq"),
-		expr.Patch(&numbers), expr.Patch(metered{}),
+		expr.Patch(roundedInto(&rounded)), expr.Patch(visitor(meter)),
 	}, more...)
 	program, err := expr.Compile(strings.TrimSpace(text), options...)
 	if err != nil {
 		message, _, _ := strings.Cut(err.Error(), "\n")
-		return nil, errors.New(strings.NewReplacer(
-			"map[string]interface {}", "object", "[]interface {}", "array", "interface {}", "any value",
-		).Replace(
-			message,
-		))
+		words := strings.NewReplacer("map[string]interface {}", "object", "[]interface {}", "array", "interface {}", "any value")
+		return nil, errors.New(words.Replace(message))
 	}
-	if len(numbers.rounded) > 0 {
+	if len(rounded) > 0 {
 		return nil, fmt.Errorf(
-			"found %d, which a 64-bit float rounds to another number; expected one of at most 9007199254740992",
-			numbers.rounded[0],
-		)
+			"found %d, which a 64-bit float rounds to another number; expected one of at most 9007199254740992", rounded[0])
 	}
 	return &Condition{program}, nil
 }
@@ -82,10 +78,14 @@ func (c *Condition) Holds(values map[string]any) (bool, error) {
 // Fields returns the fields of a variable that the condition refers to, in order: "a.b" for
 // input.a.b of the variable input. Each path comes after its prefixes.
 func (c *Condition) Fields(variable string) []string {
-	found := &members{variable: variable}
+	var paths []string
 	root := c.program.Node()
-	ast.Walk(&root, found)
-	return found.paths
+	ast.Walk(&root, visitor(func(n *ast.Node) {
+		if path := pathOf(*n, variable); path != "" && !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	}))
+	return paths
 }
 
 // Names reports whether the condition refers to a variable.

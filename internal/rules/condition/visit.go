@@ -2,30 +2,31 @@ package condition
 
 import (
 	"reflect"
-	"slices"
 	"strconv"
 
 	"github.com/expr-lang/expr/ast"
 )
 
-// literals collects the integers of an expression that a 64-bit float cannot represent:
-// they would be compared as another number than the kind's author wrote.
-type literals struct{ rounded []int }
+// visitor is called for each node of an expression.
+type visitor func(n *ast.Node)
 
 // Visit implements the visitor of the expression library.
-func (l *literals) Visit(n *ast.Node) {
-	whole, ok := (*n).(*ast.IntegerNode)
-	if ok && strconv.FormatFloat(float64(whole.Value), 'f', -1, 64) != strconv.Itoa(whole.Value) {
-		l.rounded = append(l.rounded, whole.Value)
+func (v visitor) Visit(n *ast.Node) { v(n) }
+
+// roundedInto collects the integers of an expression that a 64-bit float cannot represent:
+// they would be compared as another number than the kind's author wrote.
+func roundedInto(all *[]int) visitor {
+	return func(n *ast.Node) {
+		integer, ok := (*n).(*ast.IntegerNode)
+		if ok && strconv.FormatFloat(float64(integer.Value), 'f', -1, 64) != strconv.Itoa(integer.Value) {
+			*all = append(*all, integer.Value)
+		}
 	}
 }
 
-// metered adds the calls that count the cost of an expression: before each evaluation of a
+// meter adds the calls that count the cost of an expression: before each evaluation of a
 // predicate, and around everything that creates a string or a list.
-type metered struct{}
-
-// Visit implements the visitor of the expression library.
-func (metered) Visit(n *ast.Node) {
+func meter(n *ast.Node) {
 	switch node := (*n).(type) {
 	case *ast.PredicateNode:
 		node.Node = &ast.SequenceNode{Nodes: []ast.Node{&ast.CallNode{Callee: &ast.IdentifierNode{Value: stepFunc}}, node.Node}}
@@ -40,11 +41,8 @@ func (metered) Visit(n *ast.Node) {
 	}
 }
 
-// present adds the calls that fail for a field that is missing or null.
-type present struct{}
-
-// Visit implements the visitor of the expression library.
-func (present) Visit(n *ast.Node) {
+// requireFields adds the calls that fail for a field that is missing or null.
+func requireFields(n *ast.Node) {
 	switch node := (*n).(type) {
 	case *ast.MemberNode:
 		node.Optional = false
@@ -74,41 +72,25 @@ func isLarge(node ast.Node) bool {
 	}
 }
 
-type members struct {
-	variable string
-	paths    []string
-}
-
-// Visit implements the visitor of the expression library.
-func (m *members) Visit(n *ast.Node) {
-	if path := m.path(*n); path != "" && !slices.Contains(m.paths, path) {
-		m.paths = append(m.paths, path)
-	}
-}
-
-// path returns "a.b" for input.a.b, and "" for anything else.
-func (m *members) path(n ast.Node) string {
+// pathOf returns "a.b" for input.a.b of the variable input, and "" for anything else.
+func pathOf(n ast.Node, variable string) string {
 	switch n := n.(type) {
 	case *ast.ChainNode:
-		return m.path(n.Node)
+		return pathOf(n.Node, variable)
 	case *ast.CallNode: // of fieldFunc
 		if callee, ok := n.Callee.(*ast.IdentifierNode); ok && callee.Value == fieldFunc {
-			return m.path(n.Arguments[0])
+			return pathOf(n.Arguments[0], variable)
 		}
-	}
-	member, ok := n.(*ast.MemberNode)
-	if !ok {
-		return ""
-	}
-	field, ok := member.Property.(*ast.StringNode)
-	if !ok {
-		return ""
-	}
-	if of, ok := member.Node.(*ast.IdentifierNode); ok && of.Value == m.variable {
-		return field.Value
-	}
-	if before := m.path(member.Node); before != "" {
-		return before + "." + field.Value
+	case *ast.MemberNode:
+		field, named := n.Property.(*ast.StringNode)
+		of, _ := n.Node.(*ast.IdentifierNode)
+		switch before := pathOf(n.Node, variable); {
+		case !named:
+		case of != nil && of.Value == variable:
+			return field.Value
+		case before != "":
+			return before + "." + field.Value
+		}
 	}
 	return ""
 }
