@@ -107,8 +107,8 @@ type Message struct {
 	ID   string `json:"id"`
 	Role string `json:"role"`
 	// Model is synthetic if the CLI itself wrote the message, for example about a failed request.
-	Model  string  `json:"model"`
-	Blocks []Block `json:"-"`
+	Model  string `json:"model"`
+	Blocks Blocks `json:"content"`
 	// Usage is that of the whole message, repeated on each of its lines.
 	Usage *Tokens `json:"usage"`
 }
@@ -128,6 +128,32 @@ type Block struct {
 	// failed or was refused.
 	Output  json.RawMessage `json:"content"`
 	IsError bool            `json:"is_error"`
+}
+
+// Blocks is the content of a message.
+type Blocks []Block
+
+// UnmarshalJSON accepts a list of blocks, or a text, which is one block.
+func (b *Blocks) UnmarshalJSON(content []byte) error {
+	var text string
+	if json.Unmarshal(content, &text) == nil && text != "" {
+		*b = Blocks{{Type: "text", Text: text}}
+		return nil
+	}
+	var blocks []struct {
+		Block
+		ID  string `json:"id"`          // of a use
+		For string `json:"tool_use_id"` // of a result
+	}
+	if unmarshal(content, &blocks) != nil {
+		return nil
+	}
+	*b = make(Blocks, len(blocks))
+	for i, one := range blocks {
+		one.ToolUseID = one.ID + one.For
+		(*b)[i] = one.Block
+	}
+	return nil
 }
 
 // Result is the stream's last line.
@@ -251,44 +277,5 @@ func unmarshal(text []byte, into any) error {
 	if _, misfit := errors.AsType[*json.UnmarshalTypeError](err); misfit {
 		return nil
 	}
-	return err
-}
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (m *Message) UnmarshalJSON(text []byte) error {
-	type plain Message
-	wire := struct {
-		*plain
-		Content json.RawMessage `json:"content"`
-	}{plain: (*plain)(m)}
-	if err := unmarshal(text, &wire); err != nil {
-		return err
-	}
-	m.Blocks = blocksOf(wire.Content)
-	return nil
-}
-
-func blocksOf(content json.RawMessage) []Block {
-	var text string
-	if json.Unmarshal(content, &text) == nil && text != "" {
-		return []Block{{Type: "text", Text: text}}
-	}
-	var blocks []Block
-	if unmarshal(content, &blocks) != nil {
-		return nil
-	}
-	return blocks
-}
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (b *Block) UnmarshalJSON(text []byte) error {
-	type plain Block
-	wire := struct {
-		*plain
-		ID  string `json:"id"`          // of a use
-		For string `json:"tool_use_id"` // of a result
-	}{plain: (*plain)(b)}
-	err := unmarshal(text, &wire)
-	b.ToolUseID = wire.ID + wire.For
 	return err
 }
