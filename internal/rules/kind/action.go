@@ -57,6 +57,9 @@ type Action struct {
 	schema  *schema.Schema
 	confirm approval.Confirm
 	node    ast.Node // its position in the file
+	label   string   // its name, or else its number in the list
+
+	problems []Problem
 }
 
 // RunsCommand reports whether the action or its preview runs a command, in the job's directory.
@@ -80,21 +83,23 @@ type Program struct {
 	Readable []string `yaml:"readable"`
 }
 
-// check finds the mistakes of a command that the front matter has at a path of the action.
-func (p *Program) check(faults *actionFaults, input *schema.Schema, at ...string) {
-	if len(p.Command) > 0 && (p.Command[0] == "" || strings.Contains(p.Command[0], "{{")) {
-		faults.part("its first word must be a program, without variables", append(at, "command")...)
-	}
-	for i, word := range p.Command[min(1, len(p.Command)):] {
-		faults.variables(word, input, append(at, "command", strconv.Itoa(i+1))...)
+// checkProgram finds the mistakes of a command that the front matter has at a path of the action.
+func (a *Action) checkProgram(p *Program, at ...string) {
+	for i, word := range p.Command {
+		switch {
+		case i > 0:
+			a.checkVariables(word, append(at, "command", strconv.Itoa(i))...)
+		case word == "" || strings.Contains(word, "{{"):
+			a.faultIn("its first word must be a program, without variables", append(at, "command")...)
+		}
 	}
 	for name := range p.Env {
 		if name == "" || strings.ContainsAny(name, "= \t\n\x00") {
-			faults.part(fmt.Sprintf("found %q; expected the name of a variable, such as DEPLOY_TOKEN", shorten(name)), append(at, "env")...)
+			a.faultIn(fmt.Sprintf("found %q; expected the name of a variable, such as DEPLOY_TOKEN", shorten(name)), append(at, "env")...)
 		}
 	}
-	faults.part(networkFault(p.Network), append(at, "network")...)
-	faults.part(pathsFault(p.Readable), append(at, "readable")...)
+	a.faultIn(networkFault(p.Network), append(at, "network")...)
+	a.faultIn(pathsFault(p.Readable), append(at, "readable")...)
 }
 
 func pointerTo(variable string) string {
@@ -290,93 +295,83 @@ var actionName = lazy.Regexp(`^[a-zA-Z][a-zA-Z0-9_-]{0,62}$`)
 func (p *Policy) actionProblems(list ast.Node) (problems []Problem) {
 	nodes := itemsOf(list)
 	for i, a := range p.Actions {
+		number := fmt.Sprintf("number %d", i+1)
 		if a == nil {
-			problems = append(
-				problems, Problem{Line: lineOf(list), Message: fmt.Sprintf("actions: number %d is empty", i+1), Unreadable: true},
-			)
+			problems = append(problems, Problem{Line: lineOf(list), Message: "actions: " + number + " is empty", Unreadable: true})
 			continue
 		}
-		if a.node = list; i < len(nodes) {
+		if a.node, a.label = list, cmp.Or(a.Name, number); i < len(nodes) {
 			a.node = nodes[i]
 		}
-		name := cmp.Or(a.Name, fmt.Sprintf("number %d", i+1))
 		if slices.ContainsFunc(p.Actions[:i], func(b *Action) bool { return b != nil && b.Name == a.Name }) {
-			problems = append(problems, Problem{Line: a.Line("name"), Message: "actions: " + name + " occurs twice", Unreadable: true})
+			problems = append(problems, Problem{Line: a.Line("name"), Message: "actions: " + a.label + " occurs twice", Unreadable: true})
 			continue
 		}
-		for _, f := range a.complete() {
-			problems = append(problems, Problem{
-				Line: a.Line(f.path...), Message: fmt.Sprintf("actions: %s: %s", name, f.message), Hint: f.hint, Unreadable: a.schema == nil,
-			})
-		}
+		a.complete()
+		problems = append(problems, a.problems...)
 	}
 	return problems
 }
 
-type actionFault struct {
-	path          []string
-	message, hint string
-}
-
-type actionFaults []actionFault
-
-// add records a mistake in the part at path, unless the message is empty.
-func (f *actionFaults) add(message, hint string, path ...string) {
+// fault records a mistake in the part at path, unless the message is empty.
+func (a *Action) fault(message, hint string, path ...string) {
 	if message != "" {
-		*f = append(*f, actionFault{path: path, message: message, hint: hint})
+		a.problems = append(a.problems, Problem{
+			Line: a.Line(path...), Message: "actions: " + a.label + ": " + message, Hint: hint, Unreadable: a.schema == nil,
+		})
 	}
 }
 
-// part is add for a message that begins with the names of the part.
-func (f *actionFaults) part(message string, path ...string) {
+// faultIn is fault for a message that begins with the names of the part.
+func (a *Action) faultIn(message string, path ...string) {
 	if message != "" {
-		f.add(strings.Join(path, ": ")+": "+message, "", path...)
+		a.fault(strings.Join(path, ": ")+": "+message, "", path...)
 	}
 }
 
-// variables records the variables of a text that no field of an input could replace.
-func (f *actionFaults) variables(text string, input *schema.Schema, path ...string) {
-	for _, fault := range inputFaults(text, input) {
-		f.add(fault.Message, fault.Hint, path...)
+// checkVariables finds the variables of a text that no field of an input could replace.
+func (a *Action) checkVariables(text string, path ...string) {
+	for _, p := range inputFaults(text, a.schema) {
+		a.fault(p.Message, p.Hint, path...)
 	}
 }
 
-func (a *Action) complete() (faults actionFaults) {
-	if !actionName().MatchString(a.Name) {
-		faults.part(fmt.Sprintf("found %q; expected letters, digits, _ and -, beginning with a letter", a.Name), "name")
-	}
+// complete sets the defaults of an action, and finds its mistakes.
+func (a *Action) complete() {
 	a.Title, a.Confirm = cmp.Or(a.Title, a.Name), cmp.Or(a.Confirm, approval.ConfirmAlways)
 	a.Question = cmp.Or(a.Question, a.Title+"?")
 	a.Yes.Label, a.No.Label = cmp.Or(a.Yes.Label, "Approve"), cmp.Or(a.No.Label, "Deny")
-	a.Yes.Message, a.No.Message = cmp.Or(
-		a.Yes.Message, "Yes, please proceed with "+a.Name+".",
-	), cmp.Or(a.No.Message, "No, I don't want to "+a.Name+" right now.")
+	a.Yes.Message = cmp.Or(a.Yes.Message, "Yes, please proceed with "+a.Name+".")
+	a.No.Message = cmp.Or(a.No.Message, "No, I don't want to "+a.Name+" right now.")
 	a.Timeout = cmp.Or(a.Timeout, 5*time.Minute)
 	if len(a.Input) == 0 {
 		a.Input = SchemaSource(anyObject)
 	}
 	var problems []Problem
 	a.schema, problems = schema.CompileObject(a.Input)
+	if !actionName().MatchString(a.Name) {
+		a.faultIn(fmt.Sprintf("found %q; expected letters, digits, _ and -, beginning with a letter", a.Name), "name")
+	}
 	for _, p := range problems { // their lines are those of the schema as JSON
-		faults.add("input: "+p.Message, p.Hint, "input")
+		a.fault("input: "+p.Message, p.Hint, "input")
 	}
 	if a.schema == nil {
-		return faults
+		return
 	}
+	found := a.problems
 	if a.schema.HasField("confirmed") {
-		faults.add("input: the field confirmed is reserved", "", "input", "properties", "confirmed")
+		a.fault("input: the field confirmed is reserved", "", "input", "properties", "confirmed")
 	}
-	faults.part(a.confirmFault(), "confirm")
-	faults.add(a.runFault(), "", "command")
-	a.check(&faults, a.schema)
-	faults.part(a.Limits.Fault(), "limits")
-	faults.part(pathsFault(a.Writable), "writable")
-	a.checkPreview(&faults)
-	a.checkTexts(&faults)
+	a.faultIn(a.confirmFault(), "confirm")
+	a.fault(a.runFault(), "", "command")
+	a.checkProgram(&a.Program)
+	a.faultIn(a.Limits.Fault(), "limits")
+	a.faultIn(pathsFault(a.Writable), "writable")
+	a.checkPreview()
+	a.checkTexts()
 	if len(problems) > 0 {
-		return faults[:len(problems)] // the others may follow from these
+		a.problems = found // the others may follow from these
 	}
-	return faults
 }
 
 func (a *Action) confirmFault() string {
@@ -418,28 +413,26 @@ func (a *Action) runFault() string {
 
 // checkTexts finds variables that nothing could replace, and those in texts in which
 // nothing is filled in.
-func (a *Action) checkTexts(faults *actionFaults) {
+func (a *Action) checkTexts() {
 	plain := func(text string, path ...string) {
 		if strings.Contains(text, "{{") {
-			faults.add(path[len(path)-1]+
-				": nothing is filled in here", "Variables may be used in question, in the messages of yes and no, and in the arguments of command.", path...)
+			a.fault(path[len(path)-1]+": nothing is filled in here",
+				"Variables may be used in question, in the messages of yes and no, and in the arguments of command.", path...)
 		}
 	}
-	faults.variables(a.Question, a.schema, "question")
+	a.checkVariables(a.Question, "question")
 	plain(a.Title, "title")
 	plain(a.Webhook, "webhook")
 	for name, answer := range map[string]Choice{"yes": a.Yes, "no": a.No} {
 		plain(answer.Label, name, "label")
-		faults.variables(answer.Message, a.schema, name, "message")
+		a.checkVariables(answer.Message, name, "message")
 		if answer.Message != "" && !strings.ContainsFunc(variable().ReplaceAllString(answer.Message, ""), unicode.IsLetter) {
-			faults.add(
-				name+": message: a reply that is only a value would count as this answer",
-				"Write words of your own around the variable.", name, "message",
-			)
+			a.fault(name+": message: a reply that is only a value would count as this answer",
+				"Write words of your own around the variable.", name, "message")
 		}
 		for i, text := range answer.Also {
 			if strings.Contains(text, "{{") {
-				faults.add(name+": also: nothing is filled in here, because a value could then choose which replies count",
+				a.fault(name+": also: nothing is filled in here, because a value could then choose which replies count",
 					"Write out the words that count, or put the variable into message, which is filled in in quotes.", name, "also",
 					strconv.Itoa(i))
 			}
@@ -448,24 +441,21 @@ func (a *Action) checkTexts(faults *actionFaults) {
 	for name, value := range a.Env {
 		plain(value, "env", name)
 	}
-	a.checkAnswers(faults)
+	a.checkAnswer("yes", intent.Approve, a.Yes, nil)
+	a.checkAnswer("no", intent.Deny, a.No, a.Yes.Texts())
 }
 
-// checkAnswers finds wordings of the answers that contradict what they count as.
-func (a *Action) checkAnswers(faults *actionFaults) {
-	check := func(name string, means intent.Outcome, answer Choice, others []string) {
-		paths := [][]string{{name, "label"}, {name, "message"}}
-		for i := range answer.Also {
-			paths = append(paths, []string{name, "also", strconv.Itoa(i)})
+// checkAnswer finds wordings of an answer that contradict what it counts as.
+func (a *Action) checkAnswer(name string, means intent.Outcome, answer Choice, others []string) {
+	for i, text := range answer.Texts() {
+		path := []string{name, "also", strconv.Itoa(i - 2)}
+		if i < 2 {
+			path = []string{name, []string{"label", "message"}[i]}
 		}
-		for i, text := range answer.Texts() {
-			if fault := intent.WordingFault(means, text, others); fault != "" {
-				faults.part(fmt.Sprintf("%q %s", text, fault), paths[i]...)
-			}
+		if fault := intent.WordingFault(means, text, others); fault != "" {
+			a.faultIn(fmt.Sprintf("%q %s", text, fault), path...)
 		}
 	}
-	check("yes", intent.Approve, a.Yes, nil)
-	check("no", intent.Deny, a.No, a.Yes.Texts())
 }
 
 // inputFaults finds variables of a text that no input of a schema could replace.
@@ -484,13 +474,11 @@ func inputFaults(text string, input *schema.Schema) []Problem {
 func checkPrograms(k *Kind) (problems []Problem) {
 	check := func(a *Action, command []string, at ...string) {
 		if len(command) > 0 && k.Dir == "" && strings.Contains(command[0], "/") && !path.IsAbs(command[0]) {
+			message := fmt.Sprintf("actions: %s: %s: %s is a relative path, but the kind is in no directory",
+				a.Name, strings.Join(at, ": "), command[0])
 			problems = append(problems, Problem{
-				Line: a.Line(at...),
-				Message: fmt.Sprintf(
-					"actions: %s: %s: %s is a relative path, but the kind is in no directory", a.Name, strings.Join(at, ": "),
-					command[0],
-				),
-				Hint: "Name a program on PATH, or an absolute path.", Unreadable: true, // Claude could write a file of that name
+				Line: a.Line(at...), Message: message, Hint: "Name a program on PATH, or an absolute path.",
+				Unreadable: true, // Claude could write a file of that name
 			})
 		}
 	}

@@ -30,26 +30,26 @@ type Preview struct {
 // maxPreviewTimeout is the maximum timeout of a preview. Claude's call waits for it.
 const maxPreviewTimeout = 30 * time.Second
 
-func (a *Action) checkPreview(faults *actionFaults) {
+func (a *Action) checkPreview() {
 	p := a.Preview
 	if p == nil {
 		return
 	}
 	p.Format, p.Timeout = cmp.Or(p.Format, job.PreviewText), cmp.Or(p.Timeout, 10*time.Second)
-	faults.part(p.sourceFault(), "preview")
+	a.faultIn(p.sourceFault(), "preview")
 	if !slices.Contains(job.PreviewFormats[:], p.Format) {
-		faults.part(fmt.Sprintf("found %q; expected text, diff, table or image", p.Format), "preview", "format")
+		a.faultIn(fmt.Sprintf("found %q; expected text, diff, table or image", p.Format), "preview", "format")
 	}
 	if p.Timeout < time.Second || p.Timeout > maxPreviewTimeout {
-		faults.part(fmt.Sprintf("found %s; expected 1s to %s", p.Timeout, maxPreviewTimeout), "preview", "timeout")
+		a.faultIn(fmt.Sprintf("found %s; expected 1s to %s", p.Timeout, maxPreviewTimeout), "preview", "timeout")
 	}
-	p.check(faults, a.schema, "preview")
+	a.checkProgram(&p.Program, "preview")
 	for name, value := range p.Env {
 		if strings.Contains(value, "{{") {
-			faults.part("nothing is filled in here: the command gets the input on standard input", "preview", "env", name)
+			a.faultIn("nothing is filled in here: the command gets the input on standard input", "preview", "env", name)
 		}
 	}
-	faults.variables(p.Template, a.schema, "preview", "template")
+	a.checkVariables(p.Template, "preview", "template")
 }
 
 // Filled returns the text of the template. Each {{input.<field>}} is the field as a JSON literal in quotes
