@@ -38,25 +38,19 @@ func ParsePrompt(text []byte) (policy Policy, body string, bodyLine int, problem
 // splitFrontMatter separates the text between the first two lines of "---". A text that
 // does not begin with one has no front matter.
 func splitFrontMatter(text []byte) (front, body string, bodyLine int, closed bool) {
-	whole := strings.ReplaceAll(strings.TrimPrefix(string(text), "\uFEFF"), "\r\n", "\n")
-	lines := strings.Split(whole, "\n")
+	lines := strings.Split(strings.ReplaceAll(strings.TrimPrefix(string(text), "\uFEFF"), "\r\n", "\n"), "\n")
 	begin := 0
 	if isFence(lines[0]) {
-		if begin = 1; len(lines) == 1 {
+		end := slices.IndexFunc(lines[1:], isFence)
+		if end < 0 {
 			return "", "", 1, false
 		}
-		for !isFence(lines[begin]) {
-			if begin++; begin == len(lines) {
-				return "", "", 1, false
-			}
-		}
-		front = strings.Join(lines[1:begin], "\n")
-		begin++
+		front, begin = strings.Join(lines[1:1+end], "\n"), end+2
 	}
 	for begin < len(lines) && strings.TrimSpace(lines[begin]) == "" {
 		begin++
 	}
-	return front, strings.TrimSpace(strings.Join(lines[min(begin, len(lines)):], "\n")), begin + 1, true
+	return front, strings.TrimSpace(strings.Join(lines[begin:], "\n")), begin + 1, true
 }
 
 func isFence(line string) bool { return strings.TrimRight(line, " \t") == fence }
