@@ -14,18 +14,15 @@ var ServerFields = [...]string{"decision", "reply", "exchange", "instruction", "
 
 // CreatedJob answers POST /api/jobs.
 type CreatedJob struct {
-	// RequestID is the job's id.
-	RequestID ID     `json:"requestId"`
+	RequestID ID     `json:"requestId"` // The job's id.
 	SessionID string `json:"sessionId"` // The chat for the job's messages.
 	State     State  `json:"status"`
 }
 
 // NewBulk is the body of POST /api/jobs/bulk.
 type NewBulk struct {
-	// Action is applied to each of the jobs.
-	Action BulkAction `json:"action"`
-	// RequestIDs are the ids of the jobs, at most 200.
-	RequestIDs []ID `json:"requestIds"`
+	Action     BulkAction `json:"action"`     // Applied to each of the jobs.
+	RequestIDs []ID       `json:"requestIds"` // The ids of the jobs, at most 200.
 	// CheckpointIDs are, for the action answer, the questions that the caller was shown, in the order
 	// of RequestIDs. A job that asks another question in the meantime is not answered.
 	CheckpointIDs []CheckpointID `json:"checkpointIds,omitempty"`
@@ -35,16 +32,12 @@ type NewBulk struct {
 
 // DiffPage selects a part of a diff: some lines, of one file or of all.
 type DiffPage struct {
-	// Repository is a name; empty: all repositories.
-	Repository string
-	// File is a path, with or without its repository as a prefix; empty: all files.
-	File string
+	Repository string // A name; empty: all repositories.
+	File       string // A path, with or without its repository as a prefix; empty: all files.
 	// From is the first line, from 1, and Lines the number of lines.
 	From, Lines int
-	// Context is the number of unchanged lines around each change; 0: as captured.
-	Context int
-	// Since is the round since which changes are shown; nil: from the beginning.
-	Since *int
+	Context     int  // The number of unchanged lines around each change; 0: as captured.
+	Since       *int // The round since which changes are shown; nil: from the beginning.
 }
 
 // FileView is a file as callers see it.
@@ -53,25 +46,21 @@ type FileView struct {
 	Size        int64     `json:"size"`        // The file's size in bytes.
 	ContentType string    `json:"contentType"` // The file's media type, by the ending of its name.
 	ModifiedAt  time.Time `json:"modifiedAt"`  // The time at which the file was last modified.
-	// URL is the path of the file on this server.
-	URL string `json:"url"`
+	URL         string    `json:"url"`         // The path of the file on this server.
 }
 
 // FileList is a list of the files that a job made.
 type FileList struct {
-	Files []FileView `json:"files"` // The files, by path.
-	// Truncated is true if there are more files than can be listed.
-	Truncated bool `json:"truncated,omitempty"`
+	Files     []FileView `json:"files"`               // The files, by path.
+	Truncated bool       `json:"truncated,omitempty"` // True if there are more files than can be listed.
 }
 
 // KindView is a kind as callers see it.
 type KindView struct {
-	Name string `json:"name"` // The kind's name.
-	// Version is the current version of the prompt and schemas, see kindVersion of a job.
-	Version     string `json:"version"`
+	Name        string `json:"name"`        // The kind's name.
+	Version     string `json:"version"`     // The current version of the prompt and schemas, see kindVersion of a job.
 	Description string `json:"description"` // What jobs of this kind do.
-	// Events is the prefix of the names of the kind's events.
-	Events string `json:"events"`
+	Events      string `json:"events"`      // The prefix of the names of the kind's events.
 	// InputSchema is the JSON Schema of the input; absent in a list of kinds.
 	InputSchema json.RawMessage `json:"inputSchema,omitempty" jsonschema:"type=object"`
 	// ResultSchema is the JSON Schema of the result; absent in a list of kinds.
@@ -96,26 +85,23 @@ type KindList struct {
 
 // KindsReload answers POST /api/kinds/reload: the names of the kinds that have changed.
 type KindsReload struct {
-	Added   []string `json:"added"`   // The names of new kinds.
-	Removed []string `json:"removed"` // The names of removed kinds.
-	Changed []string `json:"changed"` // The names of kinds with a new version.
-	// Warnings are actions of these kinds that cannot run on this node, and why.
-	Warnings []string `json:"warnings,omitempty"`
+	Added    []string `json:"added"`              // The names of new kinds.
+	Removed  []string `json:"removed"`            // The names of removed kinds.
+	Changed  []string `json:"changed"`            // The names of kinds with a new version.
+	Warnings []string `json:"warnings,omitempty"` // Actions of these kinds that cannot run on this node, and why.
 }
 
 // CheckpointPage is a page of the inbox.
 type CheckpointPage struct {
-	Checkpoints []Checkpoint `json:"checkpoints"` // The checkpoints of this page, newest first.
-	// NextCursor is the value of cursor for the next page; absent on the last.
-	NextCursor string `json:"nextCursor,omitempty"`
+	Checkpoints []Checkpoint `json:"checkpoints"`          // The checkpoints of this page, newest first.
+	NextCursor  string       `json:"nextCursor,omitempty"` // The value of cursor for the next page; absent on the last.
 }
 
 // MessagePage is a page of a chat, oldest message first.
 type MessagePage struct {
-	SessionID string    `json:"sessionId"` // The chat's id.
-	Messages  []Message `json:"messages"`  // The messages of this page, oldest first.
-	// NextAfter is the value of after for the next page; absent on the last.
-	NextAfter int64 `json:"nextAfter,omitempty"`
+	SessionID string    `json:"sessionId"`           // The chat's id.
+	Messages  []Message `json:"messages"`            // The messages of this page, oldest first.
+	NextAfter int64     `json:"nextAfter,omitempty"` // The value of after for the next page; absent on the last.
 	// LatestJob is the job that the next message to Claude goes to, or that another one follows if it
 	// has ended; absent if the chat has no job.
 	LatestJob ID `json:"latestJob,omitempty"`
@@ -123,9 +109,8 @@ type MessagePage struct {
 
 // SentMessage answers /from-llm and /to-llm.
 type SentMessage struct {
-	Success bool `json:"success"` // Always true.
-	// MessageID is the message's number in its chat, from 1.
-	MessageID int64 `json:"messageId"`
+	Success   bool  `json:"success"`   // Always true.
+	MessageID int64 `json:"messageId"` // The message's number in its chat, from 1.
 }
 
 // ApprovalList is a list of a user's standing approvals.
@@ -142,11 +127,9 @@ type NotificationList struct {
 type Readiness struct {
 	Status string `json:"status"` // Always "ready".
 	// Sandbox describes how what runs for jobs is confined.
-	Sandbox string `json:"sandbox"`
-	// Warnings are problems that do not keep the server from working.
-	Warnings []string `json:"warnings,omitempty"`
-	// Limits are Claude's rate limits that currently keep jobs waiting, of all nodes.
-	Limits []Limit `json:"limits,omitempty"`
+	Sandbox  string   `json:"sandbox"`
+	Warnings []string `json:"warnings,omitempty"` // Problems that do not keep the server from working.
+	Limits   []Limit  `json:"limits,omitempty"`   // Claude's rate limits that currently keep jobs waiting, of all nodes.
 }
 
 // Counts count the jobs that are retained, of all users. A status or kind without jobs
@@ -159,11 +142,9 @@ type Counts struct {
 
 // QuotaView is the limit and the current number of jobs of a kind.
 type QuotaView struct {
-	Kind string `json:"kind"` // The name of the kind.
-	// AtOnce is the maximum number of jobs that have started and not ended; 0: unlimited.
-	AtOnce int `json:"atOnce"`
-	// PerDay is the maximum number of jobs created on a day (UTC); 0: unlimited.
-	PerDay int `json:"perDay"`
+	Kind   string `json:"kind"`   // The name of the kind.
+	AtOnce int    `json:"atOnce"` // The maximum number of jobs that have started and not ended; 0: unlimited.
+	PerDay int    `json:"perDay"` // The maximum number of jobs created on a day (UTC); 0: unlimited.
 	Count
 }
 
@@ -198,11 +179,10 @@ type CheckpointCounts struct {
 	Expired   int64 `json:"expired"`   // The number of questions that no one answered in time.
 	Cancelled int64 `json:"cancelled"` // The number of questions withdrawn, mostly because their job ended.
 	// Held counts those answered while the call that asked was still waiting.
-	Held     int64 `json:"answeredWhileHeld"`
-	Approved int64 `json:"approved"` // The number of approvals.
-	Denied   int64 `json:"denied"`   // The number of denials.
-	// Waited is the total time from question to answer over Answered.
-	Waited time.Duration `json:"-"`
+	Held     int64         `json:"answeredWhileHeld"`
+	Approved int64         `json:"approved"` // The number of approvals.
+	Denied   int64         `json:"denied"`   // The number of denials.
+	Waited   time.Duration `json:"-"`        // The total time from question to answer over Answered.
 }
 
 // CheckpointStats are the counts of one type of checkpoint and the values derived from
@@ -227,25 +207,20 @@ type Statistics struct {
 	Limits []Limit `json:"limits,omitempty"`
 	// Budgets are today's budgets (UTC) that are set. Of those of users, they contain the one that
 	// the request names, or else the ten of which the most is spent.
-	Budgets []Budget `json:"budgets,omitempty"`
-	// Quotas are the quotas of kinds that are set.
-	Quotas []QuotaView `json:"quotas,omitempty"`
-	// Days are the last 30 days (UTC), oldest first.
-	Days []Day `json:"days"`
+	Budgets []Budget    `json:"budgets,omitempty"`
+	Quotas  []QuotaView `json:"quotas,omitempty"` // The quotas of kinds that are set.
+	Days    []Day       `json:"days"`             // The last 30 days (UTC), oldest first.
 }
 
 // BulkOutcomes answers POST /api/jobs/bulk.
 type BulkOutcomes struct {
-	// Succeeded is the number of jobs that the action was applied to.
-	Succeeded int `json:"succeeded"`
-	// Jobs are the outcomes for each job, in the order of the request.
-	Jobs []BulkOutcome `json:"jobs"`
+	Succeeded int           `json:"succeeded"` // The number of jobs that the action was applied to.
+	Jobs      []BulkOutcome `json:"jobs"`      // The outcomes for each job, in the order of the request.
 }
 
 // BulkOutcome is the outcome for one job.
 type BulkOutcome struct {
-	// RequestID is the job's id.
-	RequestID ID     `json:"requestId"`
+	RequestID ID     `json:"requestId"`       // The job's id.
 	Error     string `json:"error,omitempty"` // Why the action was not applied to the job; absent if it was.
 	Hint      string `json:"hint,omitempty"`  // What to do about the error; absent if there is none.
 }
@@ -308,13 +283,11 @@ func (a BulkAction) AppliesTo(s State) bool {
 // authoritative: the lists, slots, queues and timers are derived from them.
 type Finding struct {
 	// Problem describes what is wrong.
-	Problem string `json:"problem"`
-	Key     string `json:"key"`              // The key in the store, without the prefix of the partition.
-	Member  string `json:"member,omitempty"` // The affected member of the key; absent for the whole key.
-	// RequestID is the affected job; empty if none.
-	RequestID ID `json:"requestId,omitempty"`
-	// Mended is true if it was repaired.
-	Mended bool `json:"mended"`
+	Problem   string `json:"problem"`
+	Key       string `json:"key"`                 // The key in the store, without the prefix of the partition.
+	Member    string `json:"member,omitempty"`    // The affected member of the key; absent for the whole key.
+	RequestID ID     `json:"requestId,omitempty"` // The affected job; empty if none.
+	Mended    bool   `json:"mended"`              // True if it was repaired.
 }
 
 // MaxFindings is the maximum number of findings that an examination lists.
@@ -342,8 +315,7 @@ func (e *Examination) Add(f Finding) {
 
 // Day is the counts of one day, over all users, kinds and nodes.
 type Day struct {
-	// Date is the day, in UTC.
-	Date    string             `json:"date"`
+	Date    string             `json:"date"`    // The day, in UTC.
 	CostUSD map[string]float64 `json:"costUSD"` // The cost of the turns that ended on that day, by kind, in US dollars.
 	// FirstCallback is the numbers of these turns, by the time until Claude's first callback.
 	FirstCallback []Class `json:"firstCallback"`

@@ -20,8 +20,7 @@ type Asked struct {
 	Segments []Segment `json:"segments"`
 	// Fields are the fields of the input that the kind's schema names, in the schema's order.
 	Fields []AskedField `json:"fields,omitempty"`
-	// Bytes is the length of the input as JSON.
-	Bytes int `json:"bytes"`
+	Bytes  int          `json:"bytes"` // The length of the input as JSON.
 	// Omitted is the number of bytes of the input that the message leaves out because it is too
 	// long. A typed "yes" to such a message approves nothing: the question is asked again, with the
 	// whole input.
@@ -33,8 +32,7 @@ type Asked struct {
 
 // Segment is a part of a question.
 type Segment struct {
-	// From is the author of the text.
-	From SegmentSource `json:"from"`
+	From SegmentSource `json:"from"` // The author of the text.
 	// Text is plain text, never Markdown. A value is written as in JSON, with every character that
 	// is invisible or looks like another as a \u escape.
 	Text string `json:"text"`
@@ -57,9 +55,8 @@ type Covers struct {
 	Segments []Segment `json:"segments"`
 	// Earlier is the number of different earlier calls of the job that the rule covers: calls that
 	// a person was asked about, whatever the answer, and calls that a standing approval allowed.
-	Earlier int `json:"earlier"`
-	// Examples are the latest of these, at most three.
-	Examples []Example `json:"examples,omitempty"`
+	Earlier  int       `json:"earlier"`
+	Examples []Example `json:"examples,omitempty"` // The latest of these, at most three.
 }
 
 // EarlierWords introduces the examples, or reports that there are none.
@@ -100,9 +97,8 @@ type Example struct {
 
 // AskedField is a field of an input.
 type AskedField struct {
-	// Name is the field's name, and Title its label: see FieldLabel.
-	Name  string `json:"name"`
-	Title string `json:"title,omitempty"`
+	Name  string `json:"name"`            // The field's name.
+	Title string `json:"title,omitempty"` // Its label, see FieldLabel.
 }
 
 // mostInSentence is the maximum number of bytes of one value that a question shows.
@@ -144,17 +140,14 @@ type Question struct {
 	// Title is the heading of the question: the kind's title of the action. It is empty if there is
 	// none, and the type is then the heading.
 	Title string
-	// Again is the message of a question that was asked again; empty otherwise.
-	Again string
+	Again string // The message of a question that was asked again; empty otherwise.
 	// Runs is the action or tool that an approval runs, with the directory that it depends on; empty
 	// if none.
 	Runs string
 	// Covers describes which calls a standing approval would allow; nil if none can be given.
 	Covers *Covers
-	// Input is the fields of the input, in the schema's order, then by name.
-	Input []InputField
-	// Exact is the input as readable JSON; empty if there is none.
-	Exact string
+	Input  []InputField // The fields of the input, in the schema's order, then by name.
+	Exact  string       // The input as readable JSON; empty if there is none.
 }
 
 // InputField is a field of an input as it is shown to people.
@@ -163,8 +156,7 @@ type InputField struct {
 	Name, Title string
 	// Lines contain the value, see literal.Lines.
 	Lines []string
-	// Text is true if the value is a string; otherwise Lines are JSON.
-	Text bool
+	Text  bool // True if the value is a string; otherwise Lines are JSON.
 }
 
 // OwnWords reports whether the question is in the asker's own words.

@@ -13,14 +13,10 @@ import (
 
 // Actor identifies the person or back end that did something.
 type Actor struct {
-	// UserID is the person; empty for a back end that named none.
-	UserID string `json:"userId,omitempty"`
-	// Key is the name of the API key that a back end used; empty without one.
-	Key string `json:"key,omitempty"`
-	// Via is the channel: api, console, websocket, chat or slack.
-	Via string `json:"via"`
-	// Address is the IP address of the client.
-	Address string `json:"address,omitempty"`
+	UserID  string `json:"userId,omitempty"`  // The person; empty for a back end that named none.
+	Key     string `json:"key,omitempty"`     // The name of the API key that a back end used; empty without one.
+	Via     string `json:"via"`               // The channel: api, console, websocket, chat or slack.
+	Address string `json:"address,omitempty"` // The IP address of the client.
 }
 
 // Who names the actor for people: "the key shop for u1", "the key shop" or "u1"; empty if neither is known.
@@ -71,22 +67,19 @@ type AuditEntry struct {
 	// CheckpointID is the question that the entry is about; absent if no person was asked.
 	CheckpointID CheckpointID   `json:"checkpointId,omitempty"`
 	Type         CheckpointType `json:"type,omitempty"`
-	// By is the actor that decided; absent if none did.
-	By *Actor `json:"by,omitempty"`
+	By           *Actor         `json:"by,omitempty"` // The actor that decided; absent if none did.
 	// How the subject of the decision was shown, as stated by the client; absent if it stated nothing.
 	Shown Shown             `json:"shown,omitempty"`
 	Trees map[string]string `json:"trees,omitempty"` // The git trees of the change that the client named, by repository.
 	// Files counts the files of the change, and those that the deciding person had marked as
 	// viewed; absent if the entry is not about a change.
-	Files *FilesViewed `json:"files,omitempty"`
-	// Scope is the scope of an approval: once, job or always.
-	Scope ApprovalScope `json:"scope,omitempty"`
+	Files *FilesViewed  `json:"files,omitempty"`
+	Scope ApprovalScope `json:"scope,omitempty"` // The scope of an approval: once, job or always.
 	// Run identifies the run of an action.
 	Run string `json:"run,omitempty"`
 	// Outcome is the outcome of what was allowed or run: success, error, timed_out or unknown.
 	Outcome string `json:"outcome,omitempty"`
-	// Detail is the reason for a refusal, or for an outcome other than success.
-	Detail string `json:"detail,omitempty"`
+	Detail  string `json:"detail,omitempty"` // The reason for a refusal, or for an outcome other than success.
 	Operation
 }
 
@@ -158,8 +151,7 @@ type Approval struct {
 // AuditHead is the end of a chained audit log. It is stored apart from the log and updated in the
 // same step as every append, so it reveals a truncated log.
 type AuditHead struct {
-	// Count is the number of entries in the chain.
-	Count int `json:"count"`
+	Count int `json:"count"` // The number of entries in the chain.
 	// Digest is the digest of the last entry: hex SHA-256 of its bytes as stored. It is empty for
 	// an empty log.
 	Digest string `json:"digest,omitempty"`
@@ -212,10 +204,8 @@ func ParseAuditHead(text string) (*AuditHead, error) {
 
 // AuditVerification is the result of VerifyAudit.
 type AuditVerification struct {
-	// Entries is the number of entries in the log.
-	Entries int `json:"entries"`
-	// Head is the head of the log; absent if the job's record has none.
-	Head *AuditHead `json:"head,omitempty"`
+	Entries int        `json:"entries"`        // The number of entries in the log.
+	Head    *AuditHead `json:"head,omitempty"` // The head of the log; absent if the job's record has none.
 	// Unbound is true if a version before origins has begun the log: only the requestId in its entries
 	// binds it to the job.
 	Unbound bool `json:"unbound,omitempty"`

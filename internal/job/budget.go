@@ -10,8 +10,7 @@ import (
 // Spending is an amount of money per budget: either the budgets themselves, with 0 for no limit, or
 // what was spent. Days are UTC.
 type Spending struct {
-	// Job is the amount of a job, over all of its attempts and rounds.
-	Job price.Nano
+	Job price.Nano // The amount of a job, over all of its attempts and rounds.
 	// User, Kind and Server are amounts of a day: of the job's user, of its kind, and of all jobs.
 	User, Kind, Server price.Nano
 }
@@ -32,8 +31,7 @@ type UsedBudget struct {
 	Of BudgetOf
 	// Budget is the limit, and Spent the amount spent.
 	Budget, Spent price.Nano
-	// Until is the end of the day of a daily budget.
-	Until time.Time
+	Until         time.Time // The end of the day of a daily budget.
 }
 
 // ByDay reports whether the budget is renewed at the end of the day.

@@ -14,14 +14,11 @@ import (
 
 // Repository is a git repository that a job works on.
 type Repository struct {
-	// URL is a URL or a local path.
-	URL string `json:"url" yaml:"url"`
+	URL string `json:"url" yaml:"url"` // A URL or a local path.
 	// Branch is the branch to start from; empty for the repository's default.
 	Branch string `json:"branch,omitempty" yaml:"branch"`
-	// Depth is the number of commits of history that Claude sees; 0 for all.
-	Depth int `json:"depth,omitempty" yaml:"depth"`
-	// Name is its directory; empty for the last part of the URL.
-	Name string `json:"name,omitempty" yaml:"name"`
+	Depth  int    `json:"depth,omitempty" yaml:"depth"` // The number of commits of history that Claude sees; 0 for all.
+	Name   string `json:"name,omitempty" yaml:"name"`   // Its directory; empty for the last part of the URL.
 	// FromRequest is true if the repository came from the job's input, not from its kind.
 	FromRequest bool `json:"-" yaml:"-"`
 	// Logins is true if the kind allows the use of the server's own credentials for it.
@@ -52,11 +49,9 @@ func (r *Repository) UnmarshalYAML(decode func(any) error) error {
 
 // Verifier is a check of the changes.
 type Verifier struct {
-	Name string `json:"name" yaml:"name"`
-	// Command is run by sh in each repository.
-	Command string `json:"command" yaml:"command"`
-	// Limits are its resource limits. Only the kind sets them, not a request.
-	Limits limit.Limits `json:"-" yaml:"limits"`
+	Name    string       `json:"name" yaml:"name"`
+	Command string       `json:"command" yaml:"command"` // Run by sh in each repository.
+	Limits  limit.Limits `json:"-" yaml:"limits"`        // Its resource limits. Only the kind sets them, not a request.
 }
 
 // VerifierOf parses the short form of a verifier: "name:command".
@@ -107,18 +102,12 @@ type Change struct {
 	// VerifiersAtOnce is the number of verifiers that run at once. If it is more than one, each has separate
 	// copies of the repositories.
 	VerifiersAtOnce int
-	// Network is the network that verifiers can reach.
-	Network Network
-	// Review is true if a person must approve the change.
-	Review bool
-	// MaxIterations is the number of times that the change may be steered.
-	MaxIterations int
-	// Finalize are commands that sh runs in each changed repository after its branch is pushed.
-	Finalize []string
-	// PullRequest is true if a pull request is opened where the host supports it.
-	PullRequest bool
-	// Limits are the resource limits of each command in Finalize.
-	Limits limit.Limits
+	Network         Network      // The network that verifiers can reach.
+	Review          bool         // True if a person must approve the change.
+	MaxIterations   int          // The number of times that the change may be steered.
+	Finalize        []string     // Commands that sh runs in each changed repository after its branch is pushed.
+	PullRequest     bool         // True if a pull request is opened where the host supports it.
+	Limits          limit.Limits // The resource limits of each command in Finalize.
 }
 
 // Network lists what a program in a sandbox can reach in addition to the server: host names, or one of the
@@ -164,9 +153,8 @@ const (
 
 // DiffOutput is a job's change in one repository.
 type DiffOutput struct {
-	// Repository is the name of the repository, and of its directory.
-	Repository string     `json:"repository"`
-	Files      []FileDiff `json:"files"` // The changed files.
+	Repository string     `json:"repository"` // The name of the repository, and of its directory.
+	Files      []FileDiff `json:"files"`      // The changed files.
 	// Summary reads "3 files changed, +45, -12".
 	Summary    string `json:"summary"`
 	TotalLines int    `json:"total_lines"`         // The number of lines in the whole diff.
@@ -194,12 +182,11 @@ const LineContinues = `\ The line continues`
 
 // FileDiff is the change of one file.
 type FileDiff struct {
-	Path   string     `json:"path"` // The file's path in its repository.
-	Status FileStatus `json:"status"`
-	// OldPath is the previous path of a renamed file.
-	OldPath   string `json:"old_path,omitempty"`
-	Additions int    `json:"additions"` // The number of added lines.
-	Deletions int    `json:"deletions"` // The number of deleted lines.
+	Path      string     `json:"path"` // The file's path in its repository.
+	Status    FileStatus `json:"status"`
+	OldPath   string     `json:"old_path,omitempty"` // The previous path of a renamed file.
+	Additions int        `json:"additions"`          // The number of added lines.
+	Deletions int        `json:"deletions"`          // The number of deleted lines.
 	// OldStart is the number of the first line shown, before the change, if a page begins within a hunk;
 	// otherwise absent.
 	OldStart int `json:"old_start,omitempty"`
@@ -208,13 +195,11 @@ type FileDiff struct {
 	NewStart int `json:"new_start,omitempty"`
 	// Diff is the change in git's format; empty if it is left out. A very long line is in pieces,
 	// each but the last followed by the line "\ The line continues".
-	Diff string `json:"diff"`
-	// Binary is true if only the file's name is shown, not its content.
-	Binary bool `json:"binary,omitempty"`
+	Diff   string `json:"diff"`
+	Binary bool   `json:"binary,omitempty"` // True if only the file's name is shown, not its content.
 	// Mode reads "100644→100755" if the mode changed.
-	Mode string `json:"mode,omitempty"`
-	// Repository is true if this is a commit of another git repository, not a file.
-	Repository bool `json:"repository,omitempty"`
+	Mode       string `json:"mode,omitempty"`
+	Repository bool   `json:"repository,omitempty"` // True if this is a commit of another git repository, not a file.
 	// Suspicious is the reason why a reviewer should look twice: the file may contain a secret, its
 	// content is not shown, or it is a nested repository. It is empty if nothing was found.
 	Suspicious string `json:"suspicious,omitempty"`
@@ -240,15 +225,13 @@ func SuspiciousFirst(files []FileDiff) []FileDiff {
 // Viewed lists which files of a change under review a person has marked as viewed.
 type Viewed struct {
 	FilesViewed
-	// Files are the files of the whole change, in its order.
-	Files []ViewedFile `json:"files"`
+	Files []ViewedFile `json:"files"` // The files of the whole change, in its order.
 }
 
 // FilesViewed counts the files of a change.
 type FilesViewed struct {
 	Changed int `json:"changed"` // The number of changed files.
-	// Viewed is the number of changed files that the person has marked as viewed in their present form.
-	Viewed int `json:"viewed"`
+	Viewed  int `json:"viewed"`  // The number of changed files that the person has marked as viewed in their present form.
 }
 
 // ViewedFile is a file of a change, with the person's mark.
@@ -261,27 +244,21 @@ type ViewedFile struct {
 
 // VerifierOutput is the result of a verifier.
 type VerifierOutput struct {
-	// Verifier is the names of the repository and the verifier: "service:test".
-	Verifier string `json:"verifier"`
-	// ExitCode is the exit code; -1 if the verifier was killed.
-	ExitCode int    `json:"exit_code"`
-	Stdout   string `json:"stdout"`  // The verifier's standard output.
-	Stderr   string `json:"stderr"`  // The verifier's standard error.
-	Success  bool   `json:"success"` // True if the exit code is 0.
-	// Repository is the repository in which it ran.
-	Repository string `json:"repository"`
-	// DurationMS is the duration in milliseconds.
-	DurationMS int64 `json:"duration_ms"`
-	// TimedOut is true if it was killed because it took too long.
-	TimedOut bool `json:"timed_out,omitempty"`
+	Verifier   string `json:"verifier"`            // The names of the repository and the verifier: "service:test".
+	ExitCode   int    `json:"exit_code"`           // The exit code; -1 if the verifier was killed.
+	Stdout     string `json:"stdout"`              // The verifier's standard output.
+	Stderr     string `json:"stderr"`              // The verifier's standard error.
+	Success    bool   `json:"success"`             // True if the exit code is 0.
+	Repository string `json:"repository"`          // The repository in which it ran.
+	DurationMS int64  `json:"duration_ms"`         // The duration in milliseconds.
+	TimedOut   bool   `json:"timed_out,omitempty"` // True if it was killed because it took too long.
 }
 
 // SteeringState counts how often a job was steered.
 type SteeringState struct {
-	CurrentIteration int `json:"current_iteration"` // The number of times the job has been steered.
-	// MaxIterations is the maximum number of times; default 5.
-	MaxIterations int                 `json:"max_iterations"`
-	History       []SteeringIteration `json:"history,omitempty"` // The rounds so far, oldest first.
+	CurrentIteration int                 `json:"current_iteration"` // The number of times the job has been steered.
+	MaxIterations    int                 `json:"max_iterations"`    // The maximum number of times; default 5.
+	History          []SteeringIteration `json:"history,omitempty"` // The rounds so far, oldest first.
 	// Queued are prompts that arrived while a turn was running. Each becomes a separate round, in
 	// this order.
 	Queued []string `json:"queued,omitempty"`
@@ -306,34 +283,27 @@ type Finalized struct {
 	// Pushed are the commits that the branch may be at, until it is certain that it has the Commit: Public,
 	// and those whose push began and was neither confirmed nor refused. Only these are replaced there.
 	Pushed []string `json:"pushed,omitempty"`
-	// Public is the commit that the job's branch is known to have; empty if it has none.
-	Public string `json:"public,omitempty"`
+	Public string   `json:"public,omitempty"` // The commit that the job's branch is known to have; empty if it has none.
 	// FinalizersDone are the digests of the finalize: commands that have succeeded for the Tree, in their
 	// order; absent if an earlier version recorded only their number. Another attempt does not run them again.
 	FinalizersDone []string `json:"finalizers_done,omitzero"`
-	// Finalizers is the length of FinalizersDone.
-	Finalizers int `json:"finalizers,omitempty"`
-	// URL is the URL of the pull request.
-	URL string `json:"url,omitempty"`
+	Finalizers     int      `json:"finalizers,omitempty"` // The length of FinalizersDone.
+	URL            string   `json:"url,omitempty"`        // The URL of the pull request.
 	// CompareURL is the page to open a pull request on, if none was opened and the host is known.
 	// Note is the reason why none was opened, and names commits of others on the branch.
 	CompareURL string `json:"compare_url,omitempty"`
 	Note       string `json:"note,omitempty"`
-	// Unchanged is true if there was nothing to publish.
-	Unchanged bool `json:"unchanged,omitempty"`
-	// Error is the reason for a failure. Another approval retries.
-	Error string `json:"error,omitempty"`
+	Unchanged  bool   `json:"unchanged,omitempty"` // True if there was nothing to publish.
+	Error      string `json:"error,omitempty"`     // The reason for a failure. Another approval retries.
 }
 
 // Published is a commit of a job's change that is public, or may be.
 type Published struct {
-	Repository string `json:"repository"` // The name of the repository.
-	Branch     string `json:"branch"`     // The branch that the commit was pushed to.
-	Commit     string `json:"commit"`     // The id of the commit.
-	// URL is the URL of the pull request.
-	URL string `json:"url,omitempty"`
-	// Unconfirmed is true if a push began, and its outcome is not known.
-	Unconfirmed bool `json:"unconfirmed,omitempty"`
+	Repository  string `json:"repository"`            // The name of the repository.
+	Branch      string `json:"branch"`                // The branch that the commit was pushed to.
+	Commit      string `json:"commit"`                // The id of the commit.
+	URL         string `json:"url,omitempty"`         // The URL of the pull request.
+	Unconfirmed bool   `json:"unconfirmed,omitempty"` // True if a push began, and its outcome is not known.
 }
 
 // LeftPublic returns the commits that are public of a job that parks, or has ended without a result.

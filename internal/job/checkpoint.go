@@ -59,37 +59,28 @@ func (s CheckpointStatus) Waits() bool { return s == Open || s == Interpreting }
 // Checkpoint is a question to a person, see docs/chat.md.
 type Checkpoint struct {
 	// ID identifies the checkpoint. A reply must name it, except in a chat.
-	ID CheckpointID `json:"id"`
-	// Type is the type of the question.
-	Type   CheckpointType   `json:"type"`
-	Status CheckpointStatus `json:"status"` // Either "open" or "reading" while a reply is accepted.
-	// Message is the question as shown to the person.
-	Message string `json:"message"`
+	ID      CheckpointID     `json:"id"`
+	Type    CheckpointType   `json:"type"`    // The type of the question.
+	Status  CheckpointStatus `json:"status"`  // Either "open" or "reading" while a reply is accepted.
+	Message string           `json:"message"` // The question as shown to the person.
 	// Props is a JSON object that describes what is asked; its fields depend on the type.
-	Props json.RawMessage `json:"props" jsonschema:"type=object"`
-	// RequestID is the waiting job; empty if a system outside Ringback asked.
-	RequestID ID     `json:"requestId,omitempty"`
-	SessionID string `json:"sessionId"` // The chat in which the question is asked.
-	UserID    string `json:"userId"`    // The user who is asked.
-	// MessageID is the checkpoint's message in the session.
-	MessageID int64 `json:"messageId"`
+	Props     json.RawMessage `json:"props" jsonschema:"type=object"`
+	RequestID ID              `json:"requestId,omitempty"` // The waiting job; empty if a system outside Ringback asked.
+	SessionID string          `json:"sessionId"`           // The chat in which the question is asked.
+	UserID    string          `json:"userId"`              // The user who is asked.
+	MessageID int64           `json:"messageId"`           // The checkpoint's message in the session.
 	// ToolCallID is the tool call in the chat that waits for the decision; empty if none does.
 	ToolCallID string `json:"toolCallId,omitempty"`
 	// Exchange is the conversation since the question was first asked, oldest first: replies that
 	// were not clear or are being interpreted, and follow-up questions.
 	Exchange []Utterance `json:"exchange,omitempty"`
 	// Round counts the replies that were accepted for interpretation.
-	Round int `json:"-"`
-	// Held is true while Claude's call waits for the reply, in the same turn.
-	Held bool `json:"held,omitempty"`
-	// CreatedAt is the time at which it was asked.
-	CreatedAt time.Time `json:"createdAt"`
-	// AnsweredAt is the time at which it was closed; absent until then.
-	AnsweredAt time.Time `json:"answeredAt,omitzero"`
-	// Reply is the person's answer; absent until then.
-	Reply *Reply `json:"reply,omitempty"`
-	// Next is the checkpoint that asks again if the reply was not clear.
-	Next CheckpointID `json:"next,omitempty"`
+	Round      int          `json:"-"`
+	Held       bool         `json:"held,omitempty"`      // True while Claude's call waits for the reply, in the same turn.
+	CreatedAt  time.Time    `json:"createdAt"`           // The time at which it was asked.
+	AnsweredAt time.Time    `json:"answeredAt,omitzero"` // The time at which it was closed; absent until then.
+	Reply      *Reply       `json:"reply,omitempty"`     // The person's answer; absent until then.
+	Next       CheckpointID `json:"next,omitempty"`      // The checkpoint that asks again if the reply was not clear.
 	// Outcome describes the result of what the reply has allowed; absent while that is not over, and if the reply
 	// allows nothing.
 	Outcome *Outcome `json:"outcome,omitempty"`
@@ -109,24 +100,18 @@ func (c Checkpoint) StoppedCall() (id, tool string) {
 // Props are the known fields of a checkpoint's props. Other fields may be present; they are stored
 // unchanged.
 type Props struct {
-	CheckpointType   CheckpointType `json:"checkpoint_type,omitempty"`
-	AwaitingResponse bool           `json:"awaiting_response,omitempty"`
-	RunID            string         `json:"run_id,omitempty"`
-	// ErrorType is the type of the error, such as "validation".
-	ErrorType string `json:"error_type,omitempty"`
-	// ErrorField is the name of the requested value.
-	ErrorField string `json:"error_field,omitempty"`
-	// CurrentValue is the rejected value.
-	CurrentValue json.RawMessage `json:"current_value,omitempty"`
-	// ValidValues are the values to choose from: strings or numbers.
-	ValidValues []any `json:"valid_values,omitempty"`
+	CheckpointType   CheckpointType  `json:"checkpoint_type,omitempty"`
+	AwaitingResponse bool            `json:"awaiting_response,omitempty"`
+	RunID            string          `json:"run_id,omitempty"`
+	ErrorType        string          `json:"error_type,omitempty"`    // The type of the error, such as "validation".
+	ErrorField       string          `json:"error_field,omitempty"`   // The name of the requested value.
+	CurrentValue     json.RawMessage `json:"current_value,omitempty"` // The rejected value.
+	ValidValues      []any           `json:"valid_values,omitempty"`  // The values to choose from: strings or numbers.
 	// Schema describes the requested values: a flat JSON Schema object, the subset that MCP
 	// elicitation uses.
-	Schema json.RawMessage `json:"schema,omitempty"`
-	// CurrentValues are values that are already known, by name.
-	CurrentValues map[string]any `json:"current_values,omitempty"`
-	// SuggestedReplies are texts to offer as buttons.
-	SuggestedReplies []string `json:"suggested_replies,omitempty"`
+	Schema           json.RawMessage `json:"schema,omitempty"`
+	CurrentValues    map[string]any  `json:"current_values,omitempty"`    // Values that are already known, by name.
+	SuggestedReplies []string        `json:"suggested_replies,omitempty"` // Texts to offer as buttons.
 	// OptionLabels are the options of a question that any text answers. A reply that is one of them is
 	// never taken as a request to cancel the job.
 	OptionLabels []string `json:"option_labels,omitempty"`
@@ -135,10 +120,9 @@ type Props struct {
 	ToolCallID string          `json:"tool_call_id,omitempty"`
 	ToolName   string          `json:"tool_name,omitempty"`
 	ToolInput  json.RawMessage `json:"tool_input,omitempty"`
-	// ToolDir is the directory of the call, see Operation.
-	ToolDir string `json:"tool_dir,omitempty"`
-	Kind    string `json:"kind,omitempty"`
-	Rule    string `json:"rule,omitempty"`
+	ToolDir    string          `json:"tool_dir,omitempty"` // The directory of the call, see Operation.
+	Kind       string          `json:"kind,omitempty"`
+	Rule       string          `json:"rule,omitempty"`
 	// Covers describes which calls the rule allows, with earlier calls as examples.
 	Covers *Covers `json:"covers,omitempty"`
 	// Action and Input are the action to confirm.
@@ -155,17 +139,15 @@ type Props struct {
 	OriginalQuestion string `json:"original_question,omitempty"`
 	// OfferedChange is a reply that was a yes with a condition. "change it" passes it to Claude as
 	// what the person wants instead.
-	OfferedChange string `json:"offered_change,omitempty"`
-	// Trees are the ids of the git trees under review, by repository.
-	Trees map[string]string `json:"trees,omitempty"`
+	OfferedChange string            `json:"offered_change,omitempty"`
+	Trees         map[string]string `json:"trees,omitempty"` // The ids of the git trees under review, by repository.
 	// Yes and No are the answers to a confirmation, in the words of the action's kind, see Answers.
 	Yes *AnswerProps `json:"yes,omitempty"`
 	No  *AnswerProps `json:"no,omitempty"`
 	// Preview shows what the action would do, as produced by the server. An approval is valid only
 	// for exactly this preview.
-	Preview *Preview `json:"preview,omitempty"`
-	// ResumeURL is called with the reply if a system outside Ringback asked.
-	ResumeURL string `json:"resume_url,omitempty"`
+	Preview   *Preview `json:"preview,omitempty"`
+	ResumeURL string   `json:"resume_url,omitempty"` // Called with the reply if a system outside Ringback asked.
 }
 
 // Answers returns the wordings of a yes and a no. Only a question that the server composed has any:
@@ -184,12 +166,9 @@ func (p Props) TakesChange() bool { return p.Asked == nil || p.Action != "" || p
 
 // AnswerProps is one of the two answers to a confirmation, in three wordings.
 type AnswerProps struct {
-	// Label is the label of its button.
-	Label string `json:"label" yaml:"label"`
-	// Message is its text in the chat.
-	Message string `json:"message" yaml:"message"`
-	// Also are more texts with the same meaning.
-	Also []string `json:"also,omitempty" yaml:"also"`
+	Label   string   `json:"label" yaml:"label"`         // The label of its button.
+	Message string   `json:"message" yaml:"message"`     // Its text in the chat.
+	Also    []string `json:"also,omitempty" yaml:"also"` // More texts with the same meaning.
 }
 
 // Texts returns all wordings of the answer; none for nil.
@@ -214,23 +193,19 @@ const (
 
 // Reply is a person's answer to a checkpoint.
 type Reply struct {
-	// Decision is set if the checkpoint asked for one, and for a cancellation.
-	Decision Decision `json:"decision,omitempty"`
-	// Values are the requested values, by name.
-	Values map[string]any `json:"values,omitempty"`
-	// Text is the text that the person wrote, if any.
-	Text string `json:"text,omitempty"`
-	// Reason is the reason for a denial, as interpreted, or what they want instead.
-	Reason string `json:"reason,omitempty"`
+	Decision Decision       `json:"decision,omitempty"` // Set if the checkpoint asked for one, and for a cancellation.
+	Values   map[string]any `json:"values,omitempty"`   // The requested values, by name.
+	Text     string         `json:"text,omitempty"`     // The text that the person wrote, if any.
+	Reason   string         `json:"reason,omitempty"`   // The reason for a denial, as interpreted, or what they want instead.
 	// Confidence is the confidence in the interpretation of Text, 0 to 1; 1 if nothing had to be
 	// interpreted.
 	Confidence float64 `json:"confidence,omitempty"`
 	// Exchange is the conversation from the question to this answer, oldest first, if it took more
 	// than one message.
-	Exchange []Utterance `json:"exchange,omitempty"`
-	// MessageID is the person's message in the session.
-	MessageID int64  `json:"messageId,omitempty"`
-	By        string `json:"by,omitempty"` // The author, if it is not the user themselves: an API key, or another person.
+	Exchange  []Utterance `json:"exchange,omitempty"`
+	MessageID int64       `json:"messageId,omitempty"` // The person's message in the session.
+	// By is the author, if it is not the user themselves: an API key, or another person.
+	By string `json:"by,omitempty"`
 }
 
 // UnmarshalJSON decodes numbers in the values as json.Number, so they keep all digits.

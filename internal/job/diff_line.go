@@ -52,8 +52,7 @@ type DiffLine struct {
 	Kind byte
 	// DiffPlace has its numbers if it is a line of the file: same, added or removed.
 	DiffPlace
-	// Text is the line of the diff, without the sign of a line of the file.
-	Text string
+	Text string // The line of the diff, without the sign of a line of the file.
 }
 
 // Lines returns the lines of Diff, which may begin or end within a hunk, because pages cut a change at

@@ -94,8 +94,7 @@ func RetryAfter(header http.Header) time.Duration {
 
 // Detail is one fault in a request, with its location so that the sender can fix it.
 type Detail struct {
-	// Path is the JSON pointer (RFC 6901) of the offending value; "" is the whole body.
-	Path string `json:"path"`
+	Path string `json:"path"` // The JSON pointer (RFC 6901) of the offending value; "" is the whole body.
 	// Message describes what was found and what is allowed.
 	Message string `json:"message"`
 }
@@ -114,9 +113,8 @@ func Pointer(keys ...string) string {
 
 // Error is an error for people and Claude to read. It is the body of every unsuccessful response.
 type Error struct {
-	Kind ErrorKind `json:"-"`
-	// Message is a short description of the error.
-	Message string `json:"error"`
+	Kind    ErrorKind `json:"-"`
+	Message string    `json:"error"` // A short description of the error.
 	// Details describe each wrong field, at most 20.
 	Details []Detail `json:"details,omitempty"`
 	// Hint describes what to do about it.
@@ -124,8 +122,7 @@ type Error struct {
 	// RetryAfter is the time to wait before sending the request again. If it is 0, the request can
 	// be sent again soon, if at all.
 	RetryAfter time.Duration `json:"-"`
-	// Cause is for the log only.
-	Cause error `json:"-"`
+	Cause      error         `json:"-"` // For the log only.
 }
 
 // Errorf returns an error of the given kind.

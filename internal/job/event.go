@@ -51,17 +51,13 @@ const EventTimeLayout = "2006-01-02T15:04:05.000Z"
 type Event struct {
 	// ID orders the events of one user. It always has 16 digits, and each is greater than the one
 	// before. Pass it as "since" to resume.
-	ID Seq `json:"id"`
-	// Name is "<prefix>:<type>", with the kind's prefix.
-	Name string `json:"event"`
-	// RequestID is the job that the event is about.
-	RequestID ID `json:"requestId"`
+	ID        Seq    `json:"id"`
+	Name      string `json:"event"`     // "<prefix>:<type>", with the kind's prefix.
+	RequestID ID     `json:"requestId"` // The job that the event is about.
 	// KindVersion is the version of the job's kind: hex SHA-256. Absent without a job.
-	KindVersion string `json:"kindVersion,omitempty"`
-	// UserID is the owner of the job.
-	UserID string `json:"userId"`
-	// Time is the time at which it was stored, by the store's clock.
-	Time time.Time `json:"time"`
+	KindVersion string    `json:"kindVersion,omitempty"`
+	UserID      string    `json:"userId"` // The owner of the job.
+	Time        time.Time `json:"time"`   // The time at which it was stored, by the store's clock.
 	// Data depends on the type, see the table of events in docs/api.md.
 	Data json.RawMessage `json:"data"`
 	// Simulated is true if a simulated Claude runs the job, so that its content is made up.
@@ -100,8 +96,7 @@ func (s *Seq) UnmarshalText(text []byte) error {
 // TextEvent is a piece of the text that Claude is writing, for clients that asked for it. It is not
 // an event: it has no id and is not stored. The whole text follows in a message event.
 type TextEvent struct {
-	// Name is "<prefix>:text".
-	Name      string    `json:"event"`
+	Name      string    `json:"event"`     // "<prefix>:text".
 	RequestID ID        `json:"requestId"` // The job whose Claude writes.
 	UserID    string    `json:"userId"`    // The owner of the job.
 	Time      time.Time `json:"time"`      // The time at which it was sent.
@@ -114,15 +109,13 @@ type TextPiece struct {
 	Block int `json:"block"` // The number of the text within the turn, from 1.
 	// Piece is the number of the piece within the block, from 1. If one is missing, wait for the message, or
 	// for a whole block.
-	Piece int  `json:"piece"`
-	Whole bool `json:"whole,omitempty"` // True if the text is the whole block so far, which replaces earlier pieces.
-	// Text is the text written since the previous piece.
-	Text string `json:"text"`
+	Piece int    `json:"piece"`
+	Whole bool   `json:"whole,omitempty"` // True if the text is the whole block so far, which replaces earlier pieces.
+	Text  string `json:"text"`            // The text written since the previous piece.
 	// Thinking is true if the block is Claude's thinking, not part of its answer: no message follows.
 	// It is sent only if the kind has thinking: true.
-	Thinking bool `json:"thinking,omitempty"`
-	// Simulated is true if a stand-in plays Claude.
-	Simulated bool `json:"simulated,omitempty"`
+	Thinking  bool `json:"thinking,omitempty"`
+	Simulated bool `json:"simulated,omitempty"` // True if a stand-in plays Claude.
 }
 
 // TextName is the name of a TextEvent without its prefix.

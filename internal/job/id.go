@@ -116,10 +116,8 @@ func shortWithWord(word, id string) string {
 
 // NameRule describes the names that callers may choose.
 type NameRule struct {
-	// Most is the maximum number of characters.
-	Most int
-	// InPath is true if the name is part of a URL path.
-	InPath bool
+	Most   int  // The maximum number of characters.
+	InPath bool // True if the name is part of a URL path.
 }
 
 // The rules for names that callers choose.

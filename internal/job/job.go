@@ -15,8 +15,7 @@ type ID string
 // Job is the complete record of a job: one piece of work of one kind for one user, as returned by
 // GET /api/jobs/:id. Times are UTC.
 type Job struct {
-	// ID is the job's id. Claude repeats it in every callback.
-	ID ID `json:"requestId"`
+	ID ID `json:"requestId"` // The job's id. Claude repeats it in every callback.
 	// Kind names the prompt, schemas and policy of the job.
 	Kind string `json:"kind"`
 	// KindVersion is the version of the kind that the job has until it is moved: the hex SHA-256 of
@@ -26,17 +25,13 @@ type Job struct {
 	NextKindVersion string `json:"nextKindVersion,omitempty"`
 	// Title is composed by the kind from the input; empty if the kind has no title. Values of the
 	// input are quoted, with invisible characters as escapes.
-	Title string `json:"title,omitempty"`
-	// Tags are the caller's words for grouping jobs, in the caller's order.
-	Tags []string `json:"tags,omitempty"`
-	// UserID is the owner of the job; only this person receives its events.
-	UserID string `json:"userId"`
-	// APIKey is the name of the API key with which the job was requested; empty for none.
-	APIKey string `json:"-"`
-	// SessionID is the chat that the job's messages belong to.
-	SessionID string `json:"sessionId"`
-	State     State  `json:"status"`          // The job's state.
-	Phase     Phase  `json:"phase,omitempty"` // What the job is doing within its state; absent if there is nothing to add.
+	Title     string   `json:"title,omitempty"`
+	Tags      []string `json:"tags,omitempty"`  // The caller's words for grouping jobs, in the caller's order.
+	UserID    string   `json:"userId"`          // The owner of the job; only this person receives its events.
+	APIKey    string   `json:"-"`               // The name of the API key with which the job was requested; empty for none.
+	SessionID string   `json:"sessionId"`       // The chat that the job's messages belong to.
+	State     State    `json:"status"`          // The job's state.
+	Phase     Phase    `json:"phase,omitempty"` // What the job is doing within its state; absent if there is nothing to add.
 	// PhaseUntil is the earliest end of the phase: the time of the next attempt. It is zero if
 	// unknown.
 	PhaseUntil time.Time `json:"phaseUntil,omitzero"`
@@ -44,22 +39,17 @@ type Job struct {
 	Queue *QueuePlace `json:"queue,omitempty"`
 	// Simulated is true if a stand-in plays Claude, so that all text and results are made up.
 	// Either Options requests it, or no CLI is available.
-	Simulated bool `json:"simulated,omitempty"`
-	// Input is the request, valid under the kind's input schema.
-	Input json.RawMessage `json:"input" jsonschema:"type=object"`
-	// Options are the caller's settings for this job.
-	Options Options `json:"options,omitzero"`
+	Simulated bool            `json:"simulated,omitempty"`
+	Input     json.RawMessage `json:"input" jsonschema:"type=object"` // The request, valid under the kind's input schema.
+	Options   Options         `json:"options,omitzero"`               // The caller's settings for this job.
 	// Activity is the latest progress that Claude reported; absent before the first.
 	Activity *Activity `json:"activity,omitempty"`
 	// Result is the result that Claude submitted, valid under the kind's result schema; absent until
 	// it is accepted.
-	Result json.RawMessage `json:"result,omitempty" jsonschema:"type=object"`
-	// Submitted is true if this turn has submitted a change that must be captured for review.
-	Submitted bool `json:"-"`
-	// Captured is true if that change is stored, so that any node can continue it.
-	Captured bool `json:"-"`
-	// Approved is true if the change was approved, and the approval was neither used nor withdrawn.
-	Approved bool `json:"-"`
+	Result    json.RawMessage `json:"result,omitempty" jsonschema:"type=object"`
+	Submitted bool            `json:"-"` // True if this turn has submitted a change that must be captured for review.
+	Captured  bool            `json:"-"` // True if that change is stored, so that any node can continue it.
+	Approved  bool            `json:"-"` // True if the change was approved, and the approval was neither used nor withdrawn.
 	// Published is true if the server has published the change: "finalized" in Result is the server's then.
 	Published bool `json:"-"`
 	// Node is the node that ran the latest turn and has the files of the job's working directory;
@@ -90,24 +80,20 @@ type Job struct {
 	PublishedCommits []Published `json:"publishedCommits,omitempty"`
 	// Words are the latest messages of people to the job, with their status: all that wait, and the
 	// last of those that Claude has read.
-	Words []Word `json:"words,omitempty"`
-	// Interrupt is the latest request to stop part of a turn; absent for none.
-	Interrupt *Interrupt `json:"interrupt,omitempty"`
+	Words     []Word     `json:"words,omitempty"`
+	Interrupt *Interrupt `json:"interrupt,omitempty"` // The latest request to stop part of a turn; absent for none.
 	// CLIVersions are the versions of the Claude CLI that ran the turns, oldest first: the first
 	// one, and every change. Only the latest 50 are kept.
 	CLIVersions []CLIVersion `json:"cliVersions,omitempty"`
-	// Usage is the sum over all turns.
-	Usage Usage `json:"usage"`
+	Usage       Usage        `json:"usage"` // The sum over all turns.
 	// BudgetUSD is the job's budget in US dollars, over all attempts and rounds; 0 means no limit
 	// of its own.
 	BudgetUSD float64 `json:"budgetUsd,omitempty"`
 	// Audit is the end of the audit log, which reveals a log that was tampered with; absent while the
 	// log is empty.
-	Audit *AuditHead `json:"audit,omitempty"`
-	// CreatedAt is the time at which the job was requested.
-	CreatedAt time.Time `json:"createdAt"`
-	// UpdatedAt is the time at which the record last changed.
-	UpdatedAt time.Time `json:"updatedAt"`
+	Audit     *AuditHead `json:"audit,omitempty"`
+	CreatedAt time.Time  `json:"createdAt"` // The time at which the job was requested.
+	UpdatedAt time.Time  `json:"updatedAt"` // The time at which the record last changed.
 	// Deadline is the time at which the running timer (callback or human) expires the job; zero
 	// when none runs.
 	Deadline time.Time `json:"deadline,omitzero"`
@@ -170,12 +156,9 @@ const (
 
 // Activity is one progress report.
 type Activity struct {
-	// Message is the text for people.
-	Message string `json:"message"`
-	// Type is the phase of the work.
-	Type ActivityType `json:"type"`
-	// Progress is the completed share in percent, 0 to 100.
-	Progress float64 `json:"progress"`
+	Message  string       `json:"message"`  // The text for people.
+	Type     ActivityType `json:"type"`     // The phase of the work.
+	Progress float64      `json:"progress"` // The completed share in percent, 0 to 100.
 }
 
 // Usage is the consumption of turns. If the server proxies the requests to the model's API, it
@@ -184,13 +167,11 @@ type Usage struct {
 	// InputTokens counts input tokens, including cached ones.
 	InputTokens int64 `json:"inputTokens"`
 	// OutputTokens counts output tokens.
-	OutputTokens int64 `json:"outputTokens"`
-	// CacheReadTokens is the number of input tokens that were read from the cache.
-	CacheReadTokens int64 `json:"cacheReadTokens,omitempty"`
+	OutputTokens    int64 `json:"outputTokens"`
+	CacheReadTokens int64 `json:"cacheReadTokens,omitempty"` // The number of input tokens that were read from the cache.
 	// CacheWriteTokens is the number of input tokens that were written to the cache.
-	CacheWriteTokens int64 `json:"cacheWriteTokens,omitempty"`
-	// CostUSD is the cost in US dollars: from the price table, or else the CLI's own estimate.
-	CostUSD float64 `json:"costUsd"`
+	CacheWriteTokens int64   `json:"cacheWriteTokens,omitempty"`
+	CostUSD          float64 `json:"costUsd"` // The cost in US dollars: from the price table, or else the CLI's own estimate.
 }
 
 // Plus returns the sum of both.
@@ -206,12 +187,10 @@ func (u Usage) Plus(v Usage) Usage {
 
 // Failure describes a turn that ended without a result.
 type Failure struct {
-	// Turn is the number of the turn, from 1.
-	Turn      int    `json:"turn"`
-	ErrorCode Code   `json:"errorCode"` // The reason, for programs.
-	Error     string `json:"error"`     // The reason, for people.
-	// Time is the time at which it was recorded, by the store's clock.
-	Time time.Time `json:"time"`
+	Turn      int       `json:"turn"`      // The number of the turn, from 1.
+	ErrorCode Code      `json:"errorCode"` // The reason, for programs.
+	Error     string    `json:"error"`     // The reason, for people.
+	Time      time.Time `json:"time"`      // The time at which it was recorded, by the store's clock.
 }
 
 // Code is the reason, for programs, why a job ended without a result.
@@ -264,14 +243,10 @@ const ReaderPrefix = ReservedUserPrefix + "reader:"
 
 // Interrupt is a person's request to stop part of a running turn without ending the job.
 type Interrupt struct {
-	// Turn is the turn that was running.
-	Turn int `json:"turn"`
-	// Scope is the part to stop.
-	Scope InterruptScope `json:"scope" jsonschema:"enum=command,enum=turn"`
-	// Done is true once the commands have been stopped.
-	Done bool `json:"done,omitempty"`
-	// Time is the time at which it was requested.
-	Time time.Time `json:"time"`
+	Turn  int            `json:"turn"`                                      // The turn that was running.
+	Scope InterruptScope `json:"scope" jsonschema:"enum=command,enum=turn"` // The part to stop.
+	Done  bool           `json:"done,omitempty"`                            // True once the commands have been stopped.
+	Time  time.Time      `json:"time"`                                      // The time at which it was requested.
 }
 
 // InterruptScope is the part of a turn that an interrupt stops.
@@ -293,8 +268,7 @@ func (j Job) Interrupted() *Interrupt {
 
 // CLIVersion is a version of the Claude CLI that ran turns of a job.
 type CLIVersion struct {
-	// FromTurn is the first turn that it ran. It also ran the later ones, up to the next entry's.
-	FromTurn int `json:"fromTurn"`
+	FromTurn int `json:"fromTurn"` // The first turn that it ran. It also ran the later ones, up to the next entry's.
 	// Version is the output of the CLI's --version, never of a turn: such as 2.1.329, or simulated
 	// for the stand-in, or unknown if the program gave no answer.
 	Version string `json:"version"`

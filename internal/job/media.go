@@ -23,12 +23,9 @@ const (
 // elsewhere, to which there is a link. The server never fetches that.
 type Media struct {
 	Type MediaType
-	// File is the path of the file in the job's directory; empty for something elsewhere.
-	File string
-	// Host is the host that the link to something elsewhere leads to; empty for a file.
-	Host string
-	// Link is the path of the file in the console, or an address in visible ASCII.
-	Link string
+	File string // The path of the file in the job's directory; empty for something elsewhere.
+	Host string // The host that the link to something elsewhere leads to; empty for a file.
+	Link string // The path of the file in the console, or an address in visible ASCII.
 }
 
 // Label names it: "Image at cdn.example", or "Image lake.png".

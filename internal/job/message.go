@@ -37,9 +37,8 @@ const (
 // Message is one entry of a session: see "The chat" in docs/chat.md.
 type Message struct {
 	// ID counts the messages of a session, from 1.
-	ID int64 `json:"id"`
-	// CreatedAt is the time at which it was stored.
-	CreatedAt time.Time `json:"createdAt"`
+	ID        int64     `json:"id"`
+	CreatedAt time.Time `json:"createdAt"` // The time at which it was stored.
 	// UpdatedAt is the time of its last change: when a call that it shows ended, or when its
 	// question was closed.
 	UpdatedAt time.Time `json:"updatedAt"`
@@ -57,29 +56,21 @@ type Utterance struct {
 type MessageBody struct {
 	SessionID string `json:"sessionId"` // The chat that the message belongs to.
 	UserID    string `json:"userId"`    // The user of the chat.
-	// Sender is the author: user or assistant. Role is the same, in the AI SDK's terms.
-	Sender Sender `json:"sender"`
-	Role   Sender `json:"role"`
+	Sender    Sender `json:"sender"`    // The author: user or assistant. Role is the same, in the AI SDK's terms.
+	Role      Sender `json:"role"`
 	// By names who wrote the message in the user's name: an API key, or another person. Empty if it was the
 	// user themselves.
-	By string `json:"by,omitempty"`
-	// Content is the message as text.
-	Content string `json:"content"`
-	// Parts are the parts of the message, see Part; always present.
-	Parts       []Part      `json:"parts"`
-	MessageType MessageType `json:"messageType,omitempty"`
-	// Destination is the recipient that an outside orchestrator gave.
-	Destination string `json:"destination,omitempty"`
-	// LogID is the sender's id of the run.
-	LogID string `json:"logId,omitempty"`
-	// RequestID is the job it belongs to; empty if it belongs to none.
-	RequestID ID `json:"requestId,omitempty"`
-	// CheckpointID is set if the message asks a checkpoint's question.
-	CheckpointID CheckpointID `json:"checkpointId,omitempty"`
+	By           string       `json:"by,omitempty"`
+	Content      string       `json:"content"` // The message as text.
+	Parts        []Part       `json:"parts"`   // The parts of the message, see Part; always present.
+	MessageType  MessageType  `json:"messageType,omitempty"`
+	Destination  string       `json:"destination,omitempty"`  // The recipient that an outside orchestrator gave.
+	LogID        string       `json:"logId,omitempty"`        // The sender's id of the run.
+	RequestID    ID           `json:"requestId,omitempty"`    // The job it belongs to; empty if it belongs to none.
+	CheckpointID CheckpointID `json:"checkpointId,omitempty"` // Set if the message asks a checkpoint's question.
 	// Props is a JSON object with additional data, such as the props of a question.
-	Props json.RawMessage `json:"props,omitempty" jsonschema:"type=object"`
-	// Hearing is set if the message is for Claude.
-	Hearing *Hearing `json:"hearing,omitempty"`
+	Props   json.RawMessage `json:"props,omitempty" jsonschema:"type=object"`
+	Hearing *Hearing        `json:"hearing,omitempty"` // Set if the message is for Claude.
 }
 
 // FromOutside reports whether a system outside Ringback wrote the message. All that Claude and Ringback
@@ -145,8 +136,7 @@ const (
 // Part is one piece of a message.
 type Part struct {
 	Type PartType `json:"type"`
-	// Text is the text of a text part.
-	Text string `json:"text,omitempty"`
+	Text string   `json:"text,omitempty"` // The text of a text part.
 	// ToolCallID links a tool call to its result. A chat has one part of each.
 	ToolCallID string `json:"toolCallId,omitempty"`
 	ToolName   string `json:"toolName,omitempty"` // The name of the tool, for parts of a tool call.
@@ -213,21 +203,18 @@ func NewRequestMessage(kind string, input map[string]any) MessageBody {
 
 // Word is a message from a person to a job's Claude, with its status.
 type Word struct {
-	// MessageID is the id of the message in the job's session.
-	MessageID int64 `json:"messageId"`
+	MessageID int64 `json:"messageId"` // The id of the message in the job's session.
 	Hearing
 }
 
 // Hearing describes whether and when Claude has read a message.
 type Hearing struct {
-	// Status is the state of the message: waiting, then heard.
-	Status HearingStatus `json:"hearing"`
+	Status HearingStatus `json:"hearing"`        // The state of the message: waiting, then heard.
 	Turn   int           `json:"turn,omitempty"` // The number of the turn that read it.
 	// BeforeToolCall is the number of that turn's next tool call: 1 for a message that was part of the turn's
 	// prompt.
-	BeforeToolCall int `json:"beforeToolCall,omitempty"`
-	// At is the time at which it was read.
-	At time.Time `json:"heardAt,omitzero"`
+	BeforeToolCall int       `json:"beforeToolCall,omitempty"`
+	At             time.Time `json:"heardAt,omitzero"` // The time at which it was read.
 }
 
 // Words describes the status for people.

@@ -36,29 +36,21 @@ type Notification struct {
 	// webhook-id that the receiver sees.
 	ID NotificationID `json:"id"`
 	// Receiver is the receiver: webhook, slack, or resume for the reply to a question from outside.
-	Receiver Receiver `json:"receiver"`
-	// Host is the host of the URL that came with the question.
-	Host string `json:"host,omitempty"`
-	// Status is the state: waiting, or given_up: no more attempts are made.
-	Status NotificationStatus `json:"status"`
-	// RequestID is the job that ended.
-	RequestID ID `json:"requestId,omitempty"`
-	// CheckpointID is the question that was asked or answered.
-	CheckpointID CheckpointID `json:"checkpointId,omitempty"`
-	// Time is the time of the event.
-	Time time.Time `json:"time,omitzero"`
-	// NextTry is the time of the next attempt.
-	NextTry time.Time `json:"nextTry,omitzero"`
-	// Error is the error of the last attempt.
-	Error string `json:"error,omitempty"`
+	Receiver     Receiver           `json:"receiver"`
+	Host         string             `json:"host,omitempty"`         // The host of the URL that came with the question.
+	Status       NotificationStatus `json:"status"`                 // The state: waiting, or given_up: no more attempts are made.
+	RequestID    ID                 `json:"requestId,omitempty"`    // The job that ended.
+	CheckpointID CheckpointID       `json:"checkpointId,omitempty"` // The question that was asked or answered.
+	Time         time.Time          `json:"time,omitzero"`          // The time of the event.
+	NextTry      time.Time          `json:"nextTry,omitzero"`       // The time of the next attempt.
+	Error        string             `json:"error,omitempty"`        // The error of the last attempt.
 }
 
 // NotificationCount counts the undelivered notifications for a receiver.
 type NotificationCount struct {
-	// Receiver is the receiver: webhook, slack, or resume.
-	Receiver Receiver `json:"receiver"`
-	Waiting  int64    `json:"waiting"` // The number of notifications that will be retried.
-	GivenUp  int64    `json:"givenUp"` // The number of notifications that will not be retried.
+	Receiver Receiver `json:"receiver"` // The receiver: webhook, slack, or resume.
+	Waiting  int64    `json:"waiting"`  // The number of notifications that will be retried.
+	GivenUp  int64    `json:"givenUp"`  // The number of notifications that will not be retried.
 }
 
 // NoNotification returns the error for a notification that was delivered or never existed.

@@ -11,16 +11,14 @@ import (
 // Outcome describes the result of something that a person has allowed: an action, a tool call, or the
 // publication of a change.
 type Outcome struct {
-	// Status is the outcome.
-	Status OutcomeStatus `json:"status"`
+	Status OutcomeStatus `json:"status"` // The outcome.
 	// Message is the reason if it did not succeed, or else what the action returned, on one line; empty
 	// if there is nothing to add.
 	Message string `json:"message,omitempty"`
 	// Reported is true if it is known only from the output of the Claude CLI, which is no evidence: the
 	// programs of the turn could have written it.
-	Reported bool `json:"reported,omitempty"`
-	// At is the time at which it was recorded.
-	At time.Time `json:"at"`
+	Reported bool      `json:"reported,omitempty"`
+	At       time.Time `json:"at"` // The time at which it was recorded.
 }
 
 // OutcomeStatus is the status of something that a person has allowed and that is over.
@@ -79,8 +77,7 @@ func (c Checkpoint) OutcomeWords() string {
 
 // FailedAction is something that a person has allowed and that did not succeed.
 type FailedAction struct {
-	// CheckpointID is the question at which it was allowed.
-	CheckpointID CheckpointID `json:"checkpointId"`
+	CheckpointID CheckpointID `json:"checkpointId"` // The question at which it was allowed.
 	// Action is the name of the action, or finalize for the publication of a change; absent for a tool call.
 	Action string `json:"action,omitempty"`
 	Tool   string `json:"tool,omitempty"` // The name of the tool; absent for an action.

@@ -27,8 +27,7 @@ var PreviewFormats = [...]PreviewFormat{PreviewText, PreviewDiff, PreviewTable, 
 type Preview struct {
 	// Format decides which of the other fields are set.
 	Format PreviewFormat `json:"format"`
-	// Text is the text or diff.
-	Text string `json:"text,omitempty"`
+	Text   string        `json:"text,omitempty"` // The text or diff.
 	// Columns and Rows are the table. Each row has a cell for each column.
 	Columns []string   `json:"columns,omitempty"`
 	Rows    [][]string `json:"rows,omitempty"`
@@ -37,9 +36,8 @@ type Preview struct {
 	Data      []byte `json:"data,omitempty"`
 	// Digest identifies the preview: hex SHA-256 of the format and of the output, byte for byte. An
 	// approval is for this digest.
-	Digest string `json:"digest"`
-	// Before is the preview that was last approved, if it has changed since.
-	Before *Preview `json:"before,omitempty"`
+	Digest string   `json:"digest"`
+	Before *Preview `json:"before,omitempty"` // The preview that was last approved, if it has changed since.
 }
 
 // NewPreview returns a preview of a text or diff. For other formats, the caller must fill it in.

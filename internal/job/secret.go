@@ -48,10 +48,7 @@ func (s Signature) Matches(digest string) bool {
 
 // Identity is the owner of a key or token.
 type Identity struct {
-	// UserID is the user; empty for a back end, which acts for any user.
-	UserID string
-	// Key is the name of a back end's key.
-	Key string
-	// Until is the expiry time of the credential; zero for never.
-	Until time.Time
+	UserID string    // The user; empty for a back end, which acts for any user.
+	Key    string    // The name of a back end's key.
+	Until  time.Time // The expiry time of the credential; zero for never.
 }

@@ -5,16 +5,12 @@ import "slices"
 // Transition is one possible move of a job: from one state to another, or from one phase to another
 // within a state.
 type Transition struct {
-	// From is the previous state; "" for a job that does not exist yet.
-	From State
-	// FromPhase is the previous phase of a move within a state. It is ignored for other moves.
-	FromPhase Phase
+	From      State // The previous state; "" for a job that does not exist yet.
+	FromPhase Phase // The previous phase of a move within a state. It is ignored for other moves.
 	To        State
-	// Phases are the phases in which To may begin.
-	Phases []Phase
-	// Event is the event that reports the move; "" if none does.
-	Event EventType
-	Why   string
+	Phases    []Phase   // The phases in which To may begin.
+	Event     EventType // The event that reports the move; "" if none does.
+	Why       string
 }
 
 // Within reports whether the state stays and only the phase changes.

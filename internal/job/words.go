@@ -10,13 +10,12 @@ import (
 
 // EventData contains the fields of events that people read; each event has some of them.
 type EventData struct {
-	Status     State     `json:"status"`
-	Phase      Phase     `json:"phase"`
-	PhaseUntil time.Time `json:"phaseUntil"`
-	// Message is a text, or a message of the chat.
-	Message  json.RawMessage `json:"message"`
-	Progress float64         `json:"progress"`
-	Total    int             `json:"total"`
+	Status     State           `json:"status"`
+	Phase      Phase           `json:"phase"`
+	PhaseUntil time.Time       `json:"phaseUntil"`
+	Message    json.RawMessage `json:"message"` // A text, or a message of the chat.
+	Progress   float64         `json:"progress"`
+	Total      int             `json:"total"`
 
 	Error           string   `json:"error"`
 	ErrorCode       Code     `json:"errorCode"`

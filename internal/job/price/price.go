@@ -38,10 +38,8 @@ func (n Nano) USD() float64 { return float64(n) / float64(Dollar) }
 type Usage struct {
 	// Input, CacheRead and CacheWrite are separate: their sum is the prompt.
 	Input, Output, CacheRead, CacheWrite int64
-	// CacheWrite1h is the part of CacheWrite that is cached for an hour.
-	CacheWrite1h int64
-	// WebSearches is the number of searches by the API's own tool.
-	WebSearches int64
+	CacheWrite1h                         int64 // The part of CacheWrite that is cached for an hour.
+	WebSearches                          int64 // The number of searches by the API's own tool.
 	// Fast is true for the API's fast mode, US for inference in the United States only.
 	Fast, US bool
 }
@@ -92,10 +90,8 @@ func (e entry) of(prompt int64) rates {
 
 // Table is a list of prices.
 type Table struct {
-	// Date is the day on which the prices were looked up.
-	Date string `json:"date"`
-	// WebSearch is the price of one search in US dollars.
-	WebSearch float64 `json:"webSearch"`
+	Date      string  `json:"date"`      // The day on which the prices were looked up.
+	WebSearch float64 `json:"webSearch"` // The price of one search in US dollars.
 	// FastFactor and UsFactor multiply the prices of tokens in fast mode and of inference in
 	// the United States only.
 	FastFactor float64 `json:"fastFactor"`

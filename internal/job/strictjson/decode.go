@@ -154,12 +154,10 @@ func typeName(v any) string {
 }
 
 type parser struct {
-	body []byte
-	// text is the same as body; strings are slices of it.
-	text string
-	at   int
-	// tooDeep is set if a value nests too deep. twice is the path of a duplicate key.
-	tooDeep bool
+	body    []byte
+	text    string // The same as body; strings are slices of it.
+	at      int
+	tooDeep bool // Set if a value nests too deep. twice is the path of a duplicate key.
 	twice   []string
 }
 

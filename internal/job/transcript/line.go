@@ -22,32 +22,25 @@ type Line struct {
 	// a JSON object.
 	Type    string `json:"type"`
 	Subtype string `json:"subtype"`
-	// Model is set in lines of subtype init, which begin a turn.
-	Model string `json:"model"`
+	Model   string `json:"model"` // Set in lines of subtype init, which begin a turn.
 	// Text is set in the lines that Ringback adds: of type ringback, and of type stderr with
 	// what the CLI printed to standard error.
-	Text string `json:"text"`
-	// Message is set in lines of type assistant and user.
-	Message *Message `json:"message"`
-	// ParentToolUseID is the tool call in which a subagent printed the line.
-	ParentToolUseID string `json:"parent_tool_use_id"`
+	Text            string   `json:"text"`
+	Message         *Message `json:"message"`            // Set in lines of type assistant and user.
+	ParentToolUseID string   `json:"parent_tool_use_id"` // The tool call in which a subagent printed the line.
 	// RetryDelayMS is set in lines of subtype api_retry: the delay before the CLI retries a request.
 	RetryDelayMS int64 `json:"retry_delay_ms"`
 	// Event is set in lines of type stream_event: a part of a message that is being written.
-	Event *StreamEvent `json:"event"`
-	// RateLimit is set in lines of type rate_limit_event.
-	RateLimit *RateLimit `json:"rate_limit_info"`
-	// Result is the line itself if its type is result.
-	Result *Result `json:"-"`
+	Event     *StreamEvent `json:"event"`
+	RateLimit *RateLimit   `json:"rate_limit_info"` // Set in lines of type rate_limit_event.
+	Result    *Result      `json:"-"`               // The line itself if its type is result.
 }
 
 // StreamEvent is a part of a message, as the model's API streams it.
 type StreamEvent struct {
-	// Type is content_block_start, content_block_delta, content_block_stop or something else.
-	Type string `json:"type"`
-	// Block is the block that begins; Delta is what is appended to it.
-	Block Block       `json:"content_block"`
-	Delta StreamDelta `json:"delta"`
+	Type  string      `json:"type"`          // Content_block_start, content_block_delta, content_block_stop or something else.
+	Block Block       `json:"content_block"` // The block that begins.
+	Delta StreamDelta `json:"delta"`         // What is appended to it.
 }
 
 // StreamDelta is an addition to a block: to its text, or to the model's thinking.
@@ -85,8 +78,7 @@ const maxRetryDelayMS = 60 * 60 * 1000
 
 // RateLimit is the CLI's report about its account's rate limit.
 type RateLimit struct {
-	// Status is allowed, allowed_warning or rejected.
-	Status string `json:"status"`
+	Status string `json:"status"` // Allowed, allowed_warning or rejected.
 	// ResetsAt is the time at which the account can continue, in seconds since 1970; 0 if the API did
 	// not report it.
 	ResetsAt int64 `json:"resetsAt"`
@@ -104,21 +96,17 @@ func (l *RateLimit) End() time.Time {
 // Message is a message of the conversation, or a part of one: the CLI prints a line for
 // each block, with the same ID.
 type Message struct {
-	ID   string `json:"id"`
-	Role string `json:"role"`
-	// Model is synthetic if the CLI itself wrote the message, for example about a failed request.
-	Model  string `json:"model"`
-	Blocks Blocks `json:"content"`
-	// Usage is that of the whole message, repeated on each of its lines.
-	Usage *Tokens `json:"usage"`
+	ID     string  `json:"id"`
+	Role   string  `json:"role"`
+	Model  string  `json:"model"` // Synthetic if the CLI itself wrote the message, for example about a failed request.
+	Blocks Blocks  `json:"content"`
+	Usage  *Tokens `json:"usage"` // That of the whole message, repeated on each of its lines.
 }
 
 // Block is a part of a message.
 type Block struct {
-	// Type is text, tool_use, tool_result or something else.
-	Type string `json:"type"`
-	// Text is Claude's text.
-	Text string `json:"text"`
+	Type string `json:"type"` // Text, tool_use, tool_result or something else.
+	Text string `json:"text"` // Claude's text.
 	// ToolUseID identifies the tool call that this block is, or is the result of.
 	ToolUseID string `json:"-"`
 	// Name and Input are the tool and its input.
@@ -171,15 +159,12 @@ type Result struct {
 	// StructuredOutput is the result of a turn that was asked for structured output; nil
 	// if it gave none.
 	StructuredOutput json.RawMessage `json:"structured_output"`
-	// Errors are the CLI's own error messages.
-	Errors []string `json:"errors"`
+	Errors           []string        `json:"errors"` // The CLI's own error messages.
 	// APIStatus is the HTTP status with which the model's API failed; 0 if it did not.
-	APIStatus int `json:"api_error_status"`
-	// APIErrorType is the API's own name for that error, and APIError the CLI's.
-	APIErrorType string `json:"api_error_type"`
-	APIError     string `json:"api_error"`
-	// Denials are the tool calls that were refused.
-	Denials []Denial `json:"permission_denials"`
+	APIStatus    int      `json:"api_error_status"`
+	APIErrorType string   `json:"api_error_type"`     // The API's own name for that error.
+	APIError     string   `json:"api_error"`          // The CLI's name for it.
+	Denials      []Denial `json:"permission_denials"` // The tool calls that were refused.
 }
 
 // Denial is a tool call that was refused.

@@ -12,10 +12,8 @@ type Decision struct {
 	Checkpoint job.CheckpointID `json:"checkpoint"`
 	// Question is the checkpoint at which the operation was first asked about, if it was asked about again.
 	Question job.CheckpointID `json:"question,omitempty"`
-	// Until is when an approval expires.
-	Until time.Time `json:"until,omitzero"`
-	// Denied is true if the person said no.
-	Denied bool `json:"denied,omitempty"`
+	Until    time.Time        `json:"until,omitzero"`   // When an approval expires.
+	Denied   bool             `json:"denied,omitempty"` // True if the person said no.
 	// Preview is the digest of the preview that was shown; an approval permits nothing
 	// else.
 	Preview string `json:"preview,omitempty"`

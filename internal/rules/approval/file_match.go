@@ -16,10 +16,8 @@ import (
 type filePlace struct {
 	// written is its absolute path as in the call; resolved has symbolic links followed.
 	written, resolved string
-	// tree is true for a directory including everything below it.
-	tree bool
-	// ambiguous is true if it is impossible to determine which file is meant.
-	ambiguous bool
+	tree              bool // True for a directory including everything below it.
+	ambiguous         bool // True if it is impossible to determine which file is meant.
 }
 
 // matchPath compares the files of a call with a pattern. To be allowed, a file must match

@@ -10,8 +10,7 @@ import (
 // Forbidden is what deny rules forbid to everything that runs for a job, not only to a tool
 // that names it: files, and whole programs. A sandbox can hide these.
 type Forbidden struct {
-	// Programs are forbidden with any arguments.
-	Programs []string
+	Programs []string // Forbidden with any arguments.
 	// Bases are the directories that may contain forbidden files, in addition to the job's
 	// own directory.
 	Bases []string

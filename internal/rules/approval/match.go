@@ -11,14 +11,10 @@ import (
 type ToolCall struct {
 	Name  string
 	Input map[string]any
-	// Dir is the working directory, which relative paths are relative to.
-	Dir string
-	// Root is the job's own directory, which contains Dir; empty if they are the same.
-	Root string
-	// Place is Dir as job.Operation has it: relative to Root, and empty for Root itself.
-	Place string
-	// Home is the home directory of the CLI; empty if unknown.
-	Home string
+	Dir   string // The working directory, which relative paths are relative to.
+	Root  string // The job's own directory, which contains Dir; empty if they are the same.
+	Place string // Dir as job.Operation has it: relative to Root, and empty for Root itself.
+	Home  string // The home directory of the CLI; empty if unknown.
 	// Resolve returns the target of an absolute path, which may contain "..", by walking it
 	// as the system does. It returns false if the target is unknown. If nil, there are no
 	// links.

@@ -11,8 +11,7 @@ import (
 // Permission is what a person's approval permits.
 type Permission struct {
 	Scope job.ApprovalScope
-	// Life is how long the approval of exactly what was asked may be used. It is used once.
-	Life time.Duration
+	Life  time.Duration // How long the approval of exactly what was asked may be used. It is used once.
 	// Standing keeps permitting what its rule covers; nil if Scope is once. The store
 	// assigns its ID and CreatedAt.
 	Standing *job.Approval
@@ -29,8 +28,7 @@ type Request struct {
 	// Asking is the rule that asks, as the kind wrote it, and Tool the tool that is called. They find
 	// what an earlier version has stored, see Standing.
 	Asking, Tool string
-	// Changed is true if the person changed the input while approving it.
-	Changed bool
+	Changed      bool // True if the person changed the input while approving it.
 }
 
 // ScopeFault describes what is wrong with a requested scope. It returns "" if it is valid.

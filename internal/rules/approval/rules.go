@@ -70,8 +70,7 @@ func (r ToolRules) Reaching() []string {
 // Judgement is what happens to a call, and why.
 type Judgement struct {
 	Verdict Verdict
-	// Rule is the rule that decided, as the kind wrote it; empty if none did.
-	Rule string
+	Rule    string // The rule that decided, as the kind wrote it; empty if none did.
 	// Why describes how the rule applies to the call.
 	Why string
 	// Permits is the rule that an approval for more than once permits, as Standing stores

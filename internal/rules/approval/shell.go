@@ -20,14 +20,10 @@ type shellScript struct {
 	// programs may run than those it names. writes is true if it writes to a file by
 	// redirection.
 	opaque, writes bool
-	// files are those that it reads or writes by redirection.
-	files []string
-	// moves is true if it changes the working directory.
-	moves bool
-	// fed are the statements and calls that read what a pipe, a file or a here-string feeds them.
-	fed map[syntax.Node]bool
-	// allowing is the rule that allows its first command, if rules allow all of them.
-	allowing *toolRule
+	files          []string             // Those that it reads or writes by redirection.
+	moves          bool                 // True if it changes the working directory.
+	fed            map[syntax.Node]bool // The statements and calls that read what a pipe, a file or a here-string feeds them.
+	allowing       *toolRule            // The rule that allows its first command, if rules allow all of them.
 }
 
 // mayConfigure reports whether a script runs something other than git that may change which programs git

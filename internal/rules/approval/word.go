@@ -17,10 +17,8 @@ const (
 var mask = strings.NewReplacer(" ", maskedBlank, "\t", maskedBlank, "\n", maskedBlank, "*", maskedAsterisk)
 
 type shellWord struct {
-	// text is the word without its quotes; $ replaces what cannot be determined.
-	text string
-	// literal is true if the word always has that text.
-	literal bool
+	text    string // The word without its quotes; $ replaces what cannot be determined.
+	literal bool   // True if the word always has that text.
 	// globs is true if the word expands to file names, and mayBeOption if one of those may
 	// be an option.
 	globs, mayBeOption bool

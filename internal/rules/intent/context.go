@@ -10,17 +10,14 @@ type Context struct {
 	Message string
 	// Orders are texts of the kind's author that begin with what a yes does, such as "Deploy " and
 	// "Yes, Deploy". They make "deploy it" a yes.
-	Orders []string
-	// NoChange is true if nobody could make a change that the person asks for instead.
-	NoChange bool
+	Orders   []string
+	NoChange bool // True if nobody could make a change that the person asks for instead.
 	// Offered is an earlier reply that the person was offered to pass on as a change request; empty
 	// for none.
 	Offered string
-	// Labels are the options of a question that any text answers.
-	Labels []string
-	Fields []Field
-	// Known are values from earlier rounds.
-	Known map[string]any
+	Labels  []string // The options of a question that any text answers.
+	Fields  []Field
+	Known   map[string]any // Values from earlier rounds.
 	// YesPhrases and NoPhrases are the asker's own wordings of a yes and a no, such as the texts of
 	// its buttons.
 	YesPhrases, NoPhrases []string
@@ -28,11 +25,9 @@ type Context struct {
 
 // Field is one requested value.
 type Field struct {
-	Name string
-	// Type is string, number, integer or boolean.
-	Type string
-	// Enum are the allowed values: strings or numbers; empty for any.
-	Enum     []any
+	Name     string
+	Type     string // String, number, integer or boolean.
+	Enum     []any  // The allowed values: strings or numbers; empty for any.
 	Required bool
 }
 
@@ -51,18 +46,14 @@ const (
 
 // Reading is the interpretation of a reply.
 type Reading struct {
-	Outcome Outcome
-	// Values are the given values, in the types of their fields.
-	Values map[string]any
-	// Reason is why the person said no, or what they want instead, in their words.
-	Reason string
-	// SaidCancel is true for a no in words that could have meant the whole job, such as "cancel".
-	SaidCancel bool
+	Outcome    Outcome
+	Values     map[string]any // The given values, in the types of their fields.
+	Reason     string         // Why the person said no, or what they want instead, in their words.
+	SaidCancel bool           // True for a no in words that could have meant the whole job, such as "cancel".
 	// Offer is the text itself if it was a yes with a condition. Question offers to pass it on as a
 	// change request.
-	Offer string
-	// Question is the question to ask back if a decision is Unclear.
-	Question string
+	Offer    string
+	Question string // The question to ask back if a decision is Unclear.
 }
 
 // maxLength is the maximum length of a text to interpret, in bytes. A longer text is no plain

@@ -29,9 +29,8 @@ const (
 type phrases map[string][]phrase
 
 type phrase struct {
-	words []string
-	// plain are the words without accents.
-	plain   []string
+	words   []string
+	plain   []string // The words without accents.
 	meaning meaning
 	// first is true if the phrase must begin its clause, and last if it must end it.
 	first, last bool

@@ -26,8 +26,7 @@ const questionMarks = "?¿؟՞‽⁇⁈⁉⸮❓❔"
 
 // token is a word, a number or a mark.
 type token struct {
-	// word is in lower case.
-	word string
+	word string // In lower case.
 	// start and end are the token's offsets in the sentence's text.
 	start, end int
 	// mark is true if it only separates or decorates words, and decoration if it is a harmless sign

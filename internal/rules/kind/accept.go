@@ -10,11 +10,9 @@ import (
 type Accepted struct {
 	// JSON is the stored result: the server's own properties are set to their defaults,
 	// and the keys are sorted.
-	JSON json.RawMessage
-	// Digest is the same for the same payload, in any order and spacing.
-	Digest string
-	// Suggestions is the length of the result's list of suggestions; nil if it has none.
-	Suggestions *int
+	JSON        json.RawMessage
+	Digest      string // The same for the same payload, in any order and spacing.
+	Suggestions *int   // The length of the result's list of suggestions; nil if it has none.
 }
 
 // Accept checks a result against the kind's schema and then its checks. It returns the result

@@ -26,29 +26,23 @@ import (
 // Action is something that the server does for Claude, and that a person may have to
 // allow first: see "Actions: confirm before execute" in docs/permissions.md.
 type Action struct {
-	// Name is the action's name in calls: /api/claude/actions/<name>.
-	Name string `yaml:"name"`
+	Name string `yaml:"name"` // The action's name in calls: /api/claude/actions/<name>.
 	// Description describes to Claude what it does and when to use it.
-	Description string `yaml:"description"`
-	// Title is the heading that people see; default the name.
-	Title string `yaml:"title"`
-	// Input is the JSON Schema of its input, an object.
-	Input SchemaSource `yaml:"input"`
+	Description string       `yaml:"description"`
+	Title       string       `yaml:"title"` // The heading that people see; default the name.
+	Input       SchemaSource `yaml:"input"` // The JSON Schema of its input, an object.
 	// Confirm determines when a person must allow it: always (default), never, or "when:
 	// <expression>" over the input, such as "when: input.amount > 100".
-	Confirm string `yaml:"confirm"`
-	// Question is the question to the person; {{input.<field>}} is filled in.
-	Question string `yaml:"question"`
+	Confirm  string `yaml:"confirm"`
+	Question string `yaml:"question"` // The question to the person; {{input.<field>}} is filled in.
 	// Yes and No are the two answers.
 	Yes Choice `yaml:"yes"`
 	No  Choice `yaml:"no"`
 	// Program performs it. If Webhook is set, it is called with the input instead.
-	Program `yaml:",inline"`
-	Webhook string `yaml:"webhook"`
-	// Writable is as Readable, for paths that the command can also write.
-	Writable []string `yaml:"writable"`
-	// Limits are the command's resource limits; the default is those of the kind.
-	Limits limit.Limits `yaml:"limits"`
+	Program  `yaml:",inline"`
+	Webhook  string       `yaml:"webhook"`
+	Writable []string     `yaml:"writable"` // As Readable, for paths that the command can also write.
+	Limits   limit.Limits `yaml:"limits"`   // The command's resource limits; the default is those of the kind.
 	// Timeout limits how long it may run; default 5 minutes.
 	Timeout time.Duration `yaml:"timeout"`
 	// Preview shows what the action would do before a person allows it; nil for none.
@@ -73,11 +67,9 @@ type Program struct {
 	// its one argument. A program name with a slash is a path, relative to the directory of the
 	// kind's file; otherwise it is looked up on PATH. The program runs in the job's directory
 	// and gets the input as JSON on standard input.
-	Command []string `yaml:"command"`
-	// Env are additional environment variables.
-	Env map[string]string `yaml:"env"`
-	// Network is the network access in a sandbox: a list of hosts, full or none (default).
-	Network job.Network `yaml:"network"`
+	Command []string          `yaml:"command"`
+	Env     map[string]string `yaml:"env"`     // Additional environment variables.
+	Network job.Network       `yaml:"network"` // The network access in a sandbox: a list of hosts, full or none (default).
 	// Readable are absolute paths of files and directories that the command can read in a
 	// sandbox, in addition to the job's directory and the kind's.
 	Readable []string `yaml:"readable"`

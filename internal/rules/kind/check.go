@@ -22,13 +22,10 @@ type Rule struct {
 	// Message describes the mistake to the sender of the input or the result.
 	Message string `yaml:"message"`
 
-	// line is its line in the kind's file.
-	line      int
+	line      int // Its line in the kind's file.
 	condition *condition.Condition
-	// ofResult is true if the check is for the result instead of the input.
-	ofResult bool
-	// at is the first field in the expression, as a JSON pointer.
-	at string
+	ofResult  bool   // True if the check is for the result instead of the input.
+	at        string // The first field in the expression, as a JSON pointer.
 }
 
 const (

@@ -11,20 +11,16 @@ import (
 
 // Kind is one sort of job.
 type Kind struct {
-	// Name is the name in requests for jobs and of the kind's files.
-	Name string
+	Name string // The name in requests for jobs and of the kind's files.
 	// File is the prompt file's name in problems. Dir is the absolute path of its
 	// directory, to which paths of programs are relative. A built-in kind has no Dir.
-	File, Dir string
-	// Policy is the prompt file's front matter, with its defaults.
-	Policy Policy
-	// Prompt is the system prompt, with its template variables.
-	Prompt        string
+	File, Dir     string
+	Policy        Policy // The prompt file's front matter, with its defaults.
+	Prompt        string // The system prompt, with its template variables.
 	Input, Result *schema.Schema
 	// Version identifies the contents of the kind's files: the hex SHA-256 of Definition.
-	Version string
-	// Definition is the JSON source from which the kind is parsed. Restore reads it.
-	Definition []byte
+	Version    string
+	Definition []byte // The JSON source from which the kind is parsed. Restore reads it.
 }
 
 // Batchable reports whether results may come in batches, which requires a list of

@@ -19,8 +19,7 @@ type Source struct {
 	// Prompts holds <kind>.md, Schemas <kind>.input.json and <kind>.result.json; either
 	// may be nil.
 	Prompts, Schemas fs.FS
-	// Dir is the absolute path of the prompts on this machine; empty if they are built in.
-	Dir string
+	Dir              string // The absolute path of the prompts on this machine; empty if they are built in.
 	// PromptsName and SchemasName are prepended to file names in problems.
 	PromptsName, SchemasName string
 }

@@ -21,15 +21,12 @@ import (
 type Policy struct {
 	// Description describes the kind to people.
 	Description string `yaml:"description"`
-	// Title is a job's title in lists; {{input.<field>}} is filled in when the job is created.
-	Title string `yaml:"title"`
-	// Events is the prefix of the names of the kind's events; default the kind's name.
-	Events string `yaml:"events"`
+	Title       string `yaml:"title"`  // A job's title in lists; {{input.<field>}} is filled in when the job is created.
+	Events      string `yaml:"events"` // The prefix of the names of the kind's events; default the kind's name.
 	// AllowedTools are the tools that the CLI may use without asking, in its own notation.
 	// If empty, these are only the tools for the callbacks.
 	AllowedTools []string `yaml:"allowed_tools"`
-	// Model is the CLI's --model; empty for its own default.
-	Model string `yaml:"model"`
+	Model        string   `yaml:"model"` // The CLI's --model; empty for its own default.
 	// Callback selects how Claude calls back: with curl (default), or over MCP.
 	Callback Callback `yaml:"callback" choice:"curl, mcp"`
 	// MaxTurns limits Claude's round trips within one turn of the job (the CLI's
@@ -70,10 +67,8 @@ type Policy struct {
 	Thinking bool `yaml:"thinking"`
 	// Priority orders jobs that wait for a worker: interactive (default) or batch.
 	Priority job.Priority `yaml:"priority" choice:"interactive, batch"`
-	// Check are rules between fields of the input, and of the result, that no schema can express.
-	Check []*Rule `yaml:"check"`
-	// Actions are the actions that the server performs for Claude.
-	Actions []*Action `yaml:"actions"`
+	Check    []*Rule      `yaml:"check"`   // Rules between fields of the input, and of the result, that no schema can express.
+	Actions  []*Action    `yaml:"actions"` // The actions that the server performs for Claude.
 	// Workspace makes the kind work on repositories.
 	Workspace *Workspace `yaml:"workspace"`
 	// Verifiers check each change: a list of "name: command".
@@ -98,9 +93,8 @@ type Policy struct {
 	Finalize []string `yaml:"finalize"`
 	// PullRequest opens a pull request for each pushed branch if its repository is on
 	// GitHub and gh is on the server's PATH.
-	PullRequest bool `yaml:"pull_request"`
-	// Tools are the rules for the CLI tools that a person must allow first, call by call.
-	Tools approval.ToolRules `yaml:"tools"`
+	PullRequest bool               `yaml:"pull_request"`
+	Tools       approval.ToolRules `yaml:"tools"` // The rules for the CLI tools that a person must allow first, call by call.
 }
 
 // ToolRules returns Tools, together with the tools in allowed_tools: if calls are

@@ -17,9 +17,8 @@ import (
 type Preview struct {
 	// Program generates it: its output is shown. It can read the job's directory, but not
 	// write it.
-	Program `yaml:",inline"`
-	// Template is the text itself, instead of a command; see Filled.
-	Template string `yaml:"template"`
+	Program  `yaml:",inline"`
+	Template string `yaml:"template"` // The text itself, instead of a command; see Filled.
 	// Format is the format of the output: text (default), diff, table (a JSON array of
 	// flat objects, one for each row) or image (PNG, JPEG, GIF or WebP in base64).
 	Format job.PreviewFormat `yaml:"format"`

@@ -57,9 +57,8 @@ type generator struct {
 	word string
 	// steps is the number of remaining steps, so that a schema that no value satisfies,
 	// such as one that requires itself, terminates.
-	steps int
-	// failed is the pointer of the first schema for which no value was found.
-	failed string
+	steps  int
+	failed string // The pointer of the first schema for which no value was found.
 }
 
 // value returns a value that is valid under all of the schemas; false if it finds none.

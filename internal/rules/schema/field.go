@@ -73,9 +73,8 @@ type Field struct {
 	// Type and Format are empty if the schema names none, and Type also if it names several.
 	Type, Format string
 	Enum         []any
-	// Default is nil if there is none.
-	Default  any
-	Required bool
+	Default      any // Nil if there is none.
+	Required     bool
 }
 
 // Fields returns the fields that the schema defines, directly or in parts that must hold, in

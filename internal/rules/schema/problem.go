@@ -9,14 +9,12 @@ import (
 
 // Problem is an error in a file of a kind, such as its schema.
 type Problem struct {
-	// File is the name of the file, prefixed with its source.
-	File string
+	File string // The name of the file, prefixed with its source.
 	// Line counts from 1; 0 if the problem concerns the whole file.
-	Line    int
-	Message string
-	Hint    string
-	// Unreadable is true if a part of the file could not be read, so that its content is unknown.
-	Unreadable bool
+	Line       int
+	Message    string
+	Hint       string
+	Unreadable bool // True if a part of the file could not be read, so that its content is unknown.
 }
 
 // Error returns "file:line: message (hint)".
