@@ -255,16 +255,7 @@ func (a BulkAction) Check() error {
 
 // Done describes, after a number of jobs, what the action has done to them.
 func (a BulkAction) Done() string {
-	switch a {
-	case BulkRetry:
-		return "started again"
-	case BulkMove:
-		return "moved"
-	case BulkAnswer:
-		return "answered"
-	default:
-		return "cancelled"
-	}
+	return map[BulkAction]string{BulkCancel: "cancelled", BulkRetry: "started again", BulkMove: "moved", BulkAnswer: "answered"}[a]
 }
 
 // AppliesTo reports whether the action applies to jobs in a state.
