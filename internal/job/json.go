@@ -53,34 +53,25 @@ func onlyExact(text json.RawMessage, t reflect.Type) json.RawMessage {
 	}
 	open := bytes.TrimLeft(text, " \t\r\n")[0]
 	switch kind := t.Kind(); {
-	case kind == reflect.Struct && open == '{':
-		return exactMembers(text, FieldsOf(t))
-	case kind == reflect.Map && open == '{' && isComposite(t.Elem()):
-		members := map[string]json.RawMessage{}
+	case open == '{' && (kind == reflect.Struct || kind == reflect.Map && isComposite(t.Elem())):
+		members, fields := map[string]json.RawMessage{}, FieldsOf(t)
 		for name, value := range Members(text) {
-			members[name] = onlyExact(value, t.Elem())
+			if field, known := fields[name]; known {
+				members[name] = onlyExact(value, field.Type)
+			} else if kind == reflect.Map {
+				members[name] = onlyExact(value, t.Elem())
+			}
 		}
-		return marshalRaw(members)
+		return PlainJSON(members)
 	case (kind == reflect.Slice || kind == reflect.Array) && open == '[' && isComposite(t.Elem()):
 		var items []json.RawMessage
 		_ = json.Unmarshal(text, &items) // it is a valid array
 		for i := range items {
 			items[i] = onlyExact(items[i], t.Elem())
 		}
-		return marshalRaw(items)
+		return PlainJSON(items)
 	}
 	return text
-}
-
-// exactMembers is onlyExact for an object.
-func exactMembers(text json.RawMessage, fields map[string]reflect.StructField) json.RawMessage {
-	members := map[string]json.RawMessage{}
-	for name, value := range Members(text) {
-		if field, known := fields[name]; known {
-			members[name] = onlyExact(value, field.Type)
-		}
-	}
-	return marshalRaw(members)
 }
 
 // isComposite reports whether values of a type may contain a struct.
@@ -93,15 +84,15 @@ func isComposite(t reflect.Type) bool {
 	}
 }
 
-// marshalRaw returns the JSON of parts of JSON, which are unchanged except for white space.
-func marshalRaw(parts any) json.RawMessage {
+// PlainJSON returns the JSON of a value without escaping <, > and &; nil if JSON cannot represent it.
+func PlainJSON(v any) json.RawMessage {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(parts); err != nil {
-		panic("job: " + err.Error()) // valid JSON can be encoded
+	if encoder.Encode(v) != nil {
+		return nil
 	}
-	return out.Bytes()
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 }
 
 // fields are the results of FieldsOf, by type: every request asks for them.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"ringback/internal/text/spelling"
 )
 
 // EventData contains the fields of events that people read; each event has some of them.
@@ -120,28 +122,14 @@ type QueuePlace struct {
 
 // Words describes the place for people.
 func (q QueuePlace) Words() string {
-	own, others := count(
-		q.OwnJobs, "other job of the same user", "other jobs of the same user",
-	), count(q.OtherUsers, "other user in line", "other users in line")
-	switch {
-	case own != "" && others != "":
-		return own + " first, " + others
-	case own != "":
-		return own + " first"
-	case others != "":
-		return others
+	var before []string
+	if q.OwnJobs > 0 {
+		before = append(before, spelling.Count(int(q.OwnJobs), "other job")+" of the same user first")
 	}
-	return "next in line"
-}
-
-func count(n int64, one, many string) string {
-	switch n {
-	case 0:
-		return ""
-	case 1:
-		return "1 " + one
+	if q.OtherUsers > 0 {
+		before = append(before, spelling.Count(int(q.OtherUsers), "other user")+" in line")
 	}
-	return fmt.Sprintf("%d %s", n, many)
+	return cmp.Or(strings.Join(before, ", "), "next in line")
 }
 
 // WaitingWords describes a phase for people. until is set if the phase ends at a set time; last is

@@ -1,10 +1,10 @@
 package approval
 
 import (
-	"bytes"
-	"encoding/json"
 	"path/filepath"
 	"strings"
+
+	"ringback/internal/job"
 )
 
 // ToolCall is a call of one of the CLI's tools.
@@ -79,13 +79,11 @@ func (r toolRule) match(c ToolCall) extent {
 // matchInput compares the input of any other tool, as JSON, or the query of a search. A rule that
 // asks or denies ignores case.
 func (r toolRule) matchInput(c ToolCall) extent {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(c.Input); err != nil {
+	input := job.PlainJSON(c.Input)
+	if input == nil {
 		return unclearMatch
 	}
-	texts := []string{strings.TrimSuffix(text.String(), "\n")}
+	texts := []string{string(input)}
 	if query, ok := c.Input["query"].(string); ok && c.Name == "WebSearch" {
 		texts = append(texts, query)
 	}

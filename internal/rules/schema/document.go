@@ -2,6 +2,7 @@ package schema
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -340,11 +341,5 @@ func (n *Node) json() []byte {
 
 // compact returns v as JSON without escaping <, > and &.
 func compact(v any) string {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return "null" // v was decoded from JSON
-	}
-	return strings.TrimSuffix(out.String(), "\n")
+	return cmp.Or(string(job.PlainJSON(v)), "null")
 }
