@@ -10,7 +10,9 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -156,6 +158,30 @@ func Member(object json.RawMessage, name string) json.RawMessage {
 		}
 	}
 	return nil
+}
+
+// Converted returns a copy of decoded JSON with convert's result in place of every value that is neither
+// an object nor a list. pointer is the value's JSON pointer. Members are converted in the order of their names.
+func Converted(v any, convert func(pointer string, v any) any) any {
+	return converted("", v, convert)
+}
+
+func converted(pointer string, v any, convert func(pointer string, v any) any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		object := make(map[string]any, len(v))
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			object[name] = converted(pointer+Pointer(name), v[name], convert)
+		}
+		return object
+	case []any:
+		list := make([]any, len(v))
+		for i, item := range v {
+			list[i] = converted(pointer+"/"+strconv.Itoa(i), item, convert)
+		}
+		return list
+	}
+	return convert(pointer, v)
 }
 
 // Decimal returns the canonical form of a JSON number, with all of its digits: "-123e4". A number

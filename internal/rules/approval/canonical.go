@@ -3,8 +3,6 @@ package approval
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 
 	"github.com/gowebpki/jcs"
@@ -20,41 +18,27 @@ import (
 // the other, so such numbers are appended after the JSON, each with its location and all of
 // its digits.
 func digestOf(input map[string]any) (string, error) {
-	var long longNumbers
-	canonical, err := jcs.Transform(job.MustJSON(long.takeOut("", input)))
+	rest, long := takeLongNumbers(input)
+	canonical, err := jcs.Transform(job.MustJSON(rest))
 	if err != nil {
 		return "", err
 	}
 	return job.Digest(append(canonical, long...)), nil
 }
 
-// longNumbers contains the numbers that a 64-bit float cannot represent exactly. Each is a
-// NUL, which canonical JSON never contains, followed by its JSON Pointer and its digits.
-type longNumbers []byte
-
-// takeOut returns a value without its long numbers, which are replaced by null.
-func (l *longNumbers) takeOut(path string, v any) any {
-	switch v := v.(type) {
-	case json.Number:
-		if isFloat(v) {
+// takeLongNumbers returns an input with null in place of the numbers that a 64-bit float cannot
+// represent exactly, and these numbers: each is a NUL, which canonical JSON never contains, followed by
+// its JSON Pointer and its digits.
+func takeLongNumbers(input map[string]any) (rest any, long []byte) {
+	rest = job.Converted(input, func(pointer string, v any) any {
+		number, ok := v.(json.Number)
+		if !ok || isFloat(number) {
 			return v
 		}
-		*l = fmt.Appendf(*l, "\x00%s=%s", path, job.Decimal(v.String()))
+		long = fmt.Appendf(long, "\x00%s=%s", pointer, job.Decimal(number.String()))
 		return nil
-	case map[string]any:
-		rest := make(map[string]any, len(v))
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			rest[name] = l.takeOut(path+job.Pointer(name), v[name])
-		}
-		return rest
-	case []any:
-		rest := make([]any, len(v))
-		for i, item := range v {
-			rest[i] = l.takeOut(path+"/"+strconv.Itoa(i), item)
-		}
-		return rest
-	}
-	return v
+	})
+	return rest, long
 }
 
 // isFloat reports whether a 64-bit float represents a number exactly, or the number is the

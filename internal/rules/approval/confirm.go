@@ -47,8 +47,7 @@ func (c Confirm) Verdict(input map[string]any) Verdict {
 	if c.when == nil {
 		return Ask
 	}
-	var long longNumbers
-	if long.takeOut("", input); len(long) > 0 {
+	if _, long := takeLongNumbers(input); len(long) > 0 {
 		return Ask
 	}
 	if slices.ContainsFunc(c.Fields(), func(path string) bool { return !has(input, strings.Split(path, ".")) }) {

@@ -12,6 +12,8 @@ import (
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/vm"
+
+	"ringback/internal/job"
 )
 
 // Condition is a boolean expression.
@@ -98,26 +100,16 @@ func (c *Condition) Names(variable string) bool {
 
 // plain converts JSON numbers so that expressions can compare them.
 func plain(v any) any {
-	switch v := v.(type) {
-	case json.Number:
-		if f, err := v.Float64(); err == nil {
+	return job.Converted(v, func(_ string, v any) any {
+		number, ok := v.(json.Number)
+		if !ok {
+			return v
+		}
+		if f, err := number.Float64(); err == nil {
 			return f
 		}
-		return v.String()
-	case map[string]any:
-		object := make(map[string]any, len(v))
-		for name, value := range v {
-			object[name] = plain(value)
-		}
-		return object
-	case []any:
-		list := make([]any, len(v))
-		for i, value := range v {
-			list[i] = plain(value)
-		}
-		return list
-	}
-	return v
+		return number.String()
+	})
 }
 
 // Limits of one evaluation.

@@ -91,23 +91,13 @@ func decodeWhole(input json.RawMessage, into any) error {
 	if err := job.UnmarshalExact(input, &v); err != nil {
 		return err
 	}
-	return job.UnmarshalExact(job.MustJSON(plainIntegers(v)), into)
-}
-
-func plainIntegers(v any) any {
-	switch v := v.(type) {
-	case json.Number:
-		if n, ok := job.Whole(v); ok {
-			return n
+	integers := job.Converted(v, func(_ string, v any) any {
+		if number, ok := v.(json.Number); ok {
+			if n, whole := job.Whole(number); whole {
+				return n
+			}
 		}
-	case map[string]any:
-		for name, value := range v {
-			v[name] = plainIntegers(value)
-		}
-	case []any:
-		for i, value := range v {
-			v[i] = plainIntegers(value)
-		}
-	}
-	return v
+		return v
+	})
+	return job.UnmarshalExact(job.MustJSON(integers), into)
 }
