@@ -67,34 +67,15 @@ func says(text string) []job.Segment {
 // words describes what a rule covers. what is the kind's own text, and before and after are
 // Ringback's. The cases follow isFor for the tools and match for the patterns.
 func (r toolRule) words() (before, what, after string) {
-	domain, isDomain := strings.CutPrefix(r.pattern, "domain:")
 	switch {
-	case r.tool == "Bash" && r.pattern == "":
-		return "every shell command that can be understood in full", "", ""
-	case r.isExact():
-		return "the shell command ", r.pattern, ", whatever it runs" + ownDir
 	case r.tool == "Bash":
-		return "every shell command whose parts all match ", r.pattern, " (* is any text)" + ownDir
-	case r.tool == "Edit" && r.pattern == "":
-		return "every change of a file", "", ""
-	case r.tool == "Read" && r.pattern == "":
-		return "every reading of a file and every search in files", "", ""
-	case r.tool == "Edit":
-		return "every change of a file that matches ", r.pattern, anyName
-	case r.tool == "Read":
-		return "every reading of, and search in, files that match ", r.pattern, anyName
-	case isFileTool(r.tool) && r.pattern != "":
-		return "every call of " + r.tool + " for files that match ", r.pattern, anyName
-	case r.tool == "WebFetch" && domain == "*":
-		return "every call of WebFetch, whatever the address", "", ""
-	case r.tool == "WebFetch" && strings.HasPrefix(domain, "*.") && isDomain:
-		return "every call of WebFetch for the host ", domain[len("*."):], " and all hosts below it"
-	case r.tool == "WebFetch" && isDomain:
-		return "every call of WebFetch for the host ", domain, ""
+		return r.shellWords()
 	case r.tool == "WebFetch" && r.pattern != "":
-		return "every call of WebFetch for an address that matches ", r.pattern, " (* is any text)"
+		return r.addressWords()
+	case isFileTool(r.tool):
+		return r.fileWords()
 	case r.pattern != "":
-		return "every call of " + r.tool + " whose input, as JSON, matches ", r.pattern, " (* is any text)"
+		return "every call of " + r.tool + " whose input, as JSON, matches ", r.pattern, anyText
 	case strings.HasSuffix(r.tool, "*"):
 		return "every call of every tool whose name begins with ", strings.TrimSuffix(r.tool, "*"), ""
 	case strings.HasPrefix(r.tool, "mcp__") && strings.Count(r.tool, "__") == 1:
@@ -103,6 +84,43 @@ func (r toolRule) words() (before, what, after string) {
 	return "every call of ", r.tool, ""
 }
 
-const ownDir = ", in the job's own directory if it may run other programs"
+func (r toolRule) shellWords() (before, what, after string) {
+	const ownDir = ", in the job's own directory if it may run other programs"
+	switch {
+	case r.pattern == "":
+		return "every shell command that can be understood in full", "", ""
+	case r.isExact():
+		return "the shell command ", r.pattern, ", whatever it runs" + ownDir
+	}
+	return "every shell command whose parts all match ", r.pattern, anyText + ownDir
+}
 
-const anyName = " (* is any text within a name, ** any directories)"
+func (r toolRule) fileWords() (before, what, after string) {
+	all, matching := "every call of "+r.tool, "every call of "+r.tool+" for files that match "
+	switch r.tool {
+	case "Edit":
+		all, matching = "every change of a file", "every change of a file that matches "
+	case "Read":
+		all, matching = "every reading of a file and every search in files", "every reading of, and search in, files that match "
+	}
+	if r.pattern == "" {
+		return all, "", ""
+	}
+	return matching, r.pattern, " (* is any text within a name, ** any directories)"
+}
+
+func (r toolRule) addressWords() (before, what, after string) {
+	domain, isDomain := strings.CutPrefix(r.pattern, "domain:")
+	base, below := strings.CutPrefix(domain, "*.")
+	switch {
+	case domain == "*":
+		return "every call of WebFetch, whatever the address", "", ""
+	case isDomain && below:
+		return "every call of WebFetch for the host ", base, " and all hosts below it"
+	case isDomain:
+		return "every call of WebFetch for the host ", domain, ""
+	}
+	return "every call of WebFetch for an address that matches ", r.pattern, anyText
+}
+
+const anyText = " (* is any text)"

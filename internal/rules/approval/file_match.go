@@ -279,20 +279,16 @@ func (r toolRule) matchFilesOf(call ToolCall) extent {
 	pattern, s := r.pattern, call.script
 	names := slices.Clone(s.files)
 	for _, c := range s.commands {
-		for _, word := range c.words[1:] {
-			names = append(names, filesIn(word)...)
-		}
+		operands, _ := c.operands()
+		names = append(names, operands...)
 	}
-	if len(names) > mostNames {
-		return unclearMatch
-	}
-	for _, name := range names {
+	named := func(name string) bool {
 		path, ok := call.absolutePath(unmasked(name))
-		if ok && name != "" && call.touches(pattern, filepath.Clean(path)) {
-			return unclearMatch
-		}
+		return ok && name != "" && call.touches(pattern, filepath.Clean(path))
 	}
 	switch {
+	case len(names) > mostNames || slices.ContainsFunc(names, named):
+		return unclearMatch
 	case r.verdict == Deny && call.Masked && !strings.HasPrefix(pattern, "/") && !strings.HasPrefix(pattern, "~"):
 		return noMatch
 	case !s.understood(), call.mayLead(pattern, s.files, false),
@@ -306,6 +302,16 @@ func (r toolRule) matchFilesOf(call ToolCall) extent {
 // mostLetters is the maximum number of letters of a word that may be short options before the value of the last
 // one.
 const mostLetters = 30
+
+// operands returns what the arguments of a command may name. certain is false if they may name more.
+func (c simpleCommand) operands() (operands []string, certain bool) {
+	certain = true
+	for _, word := range c.words[1:] {
+		certain = certain && !strings.ContainsAny(word, "*?[") && (!isShort(word) || len(word) <= mostLetters)
+		operands = append(operands, filesIn(word)...)
+	}
+	return slices.Compact(operands), certain
+}
 
 // filesIn returns what a word may name: itself, a value (--from=.env, HEAD:.env, @.env), or the
 // value of the last one of several short options (-vt.env).
@@ -356,16 +362,11 @@ func (c ToolCall) mayReach(pattern string, command simpleCommand) bool {
 	case command.name() == "git":
 		return !command.answered && (len(command.words) < 2 || !gitNamesOnly[command.words[1]])
 	}
-	var operands []string
-	for _, word := range command.words[1:] {
-		if strings.ContainsAny(word, "*?[") || isShort(word) && len(word) > mostLetters {
-			return true
-		}
-		operands = append(operands, filesIn(word)...)
-	}
-	operands = slices.Compact(operands)
+	operands, certain := command.operands()
 	deep := command.isDeep()
 	switch {
+	case !certain:
+		return true
 	case command.answered: // for the directories that it names, but links may lead anywhere
 		return c.mayLead(pattern, operands, false) || deep && c.mayLead(pattern, slices.DeleteFunc(operands, c.isNoLink), true)
 	case deep && command.name() != "diff":
