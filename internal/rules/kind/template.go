@@ -3,9 +3,7 @@ package kind
 import (
 	"slices"
 	"strings"
-	"unicode"
 
-	"ringback/internal/rules/schema"
 	"ringback/internal/text/lazy"
 )
 
@@ -69,18 +67,4 @@ func variableFault(k *Kind, name string) (message, hint string) {
 		return k.Input.FieldFault(path)
 	}
 	return "is not a known variable", "There are {{REQUEST_ID}}, {{CALLBACK_BASE_URL}}, {{HMAC_SIGNATURE}} and {{input.<field>}}."
-}
-
-// Bounds reports whether the input schema leaves a text of the field at path no room for
-// sentences: it is one of the author's own words, or a single word that a format or a
-// pattern constrains.
-func (k *Kind) Bounds(path, text string) bool {
-	switch k.Input.TextBound(path) {
-	case schema.Listed:
-		return true
-	case schema.Shaped:
-		return !strings.ContainsFunc(text, unicode.IsSpace)
-	case schema.Free:
-	}
-	return false
 }

@@ -39,7 +39,7 @@ func (k *Kind) titleValue(field string, v any) string {
 		return excerpt.Letters(literal.Value(v), mostTitleValue)
 	}
 	shown := literal.Quote(excerpt.Letters(text, mostTitleValue))
-	if shown == `"`+text+`"` && k.Bounds(field, text) {
+	if shown == `"`+text+`"` && k.Input.Bounds(field, text) {
 		return text
 	}
 	return shown

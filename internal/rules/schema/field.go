@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // HasField reports whether the schema defines a field, directly or in a part that must
@@ -117,30 +118,17 @@ func (s *Schema) anyField(at *Node) bool {
 	return at.Get("properties") == nil
 }
 
-// Bound is a schema's restriction of the text of a field.
-type Bound int
-
-// The bounds, from the loosest.
-const (
-	Free   Bound = iota // any text
-	Shaped              // a format or a pattern
-	Listed              // one of the author's own words: enum, const
-)
-
-// TextBound returns the bound of the field at path, names joined by dots.
-func (s *Schema) TextBound(path string) Bound {
+// Bounds reports whether the schema leaves a text of the field at path, names joined by dots, no room
+// for sentences: it is one of the author's own words, or a single word that a format or a pattern
+// constrains.
+func (s *Schema) Bounds(path, text string) bool {
 	if s == nil {
-		return Free
+		return false
 	}
 	at := s.resolve(s.node)
 	for field := range strings.SplitSeq(path, ".") {
 		at = s.resolve(s.fieldAt(at, field))
 	}
-	switch {
-	case at.Get("enum") != nil, at.Get("const") != nil:
-		return Listed
-	case at.Get("format") != nil, at.Get("pattern") != nil:
-		return Shaped
-	}
-	return Free
+	has := func(keyword string) bool { return at.Get(keyword) != nil }
+	return has("enum") || has("const") || (has("format") || has("pattern")) && !strings.ContainsFunc(text, unicode.IsSpace)
 }

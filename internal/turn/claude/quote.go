@@ -14,7 +14,7 @@ import (
 // pattern.
 func (p Prompt) inserted(path string, value any) string {
 	text, isText := value.(string)
-	if isText && isBare(text) && p.Kind.Bounds(path, text) {
+	if isText && isBare(text) && p.Kind.Input.Bounds(path, text) {
 		return text
 	}
 	return escapeDeceptive(escapeFence(job.MustJSON(value)))
