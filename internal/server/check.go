@@ -12,6 +12,7 @@ import (
 	"ringback/internal/rules/kind"
 	"ringback/internal/server/config"
 	"ringback/internal/store"
+	"ringback/internal/store/redisd"
 	"ringback/internal/turn/action"
 	"ringback/internal/turn/claude"
 )
@@ -263,7 +264,7 @@ func checkRedis(ctx context.Context, c config.Config) []Finding {
 func checkEmbedded(ctx context.Context) Finding {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	found, err := store.ServerVersion(ctx)
+	found, err := redisd.ServerVersion(ctx)
 	switch {
 	case err != nil:
 		return problem("the embedded store does not start: %v", err)

@@ -8,6 +8,7 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/store"
+	"ringback/internal/store/redisd"
 )
 
 // isCopy reports whether the store is a copy that this start may take over. A copy that it may not is an
@@ -50,7 +51,7 @@ func (n *node) staySettled(ctx context.Context) {
 	if n.db.embedded == nil {
 		return
 	}
-	ticker := time.NewTicker(store.SettleEvery)
+	ticker := time.NewTicker(redisd.SettleEvery)
 	defer ticker.Stop()
 	for {
 		select {

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"ringback/internal/store"
+	"ringback/internal/store/redisd"
 )
 
 // Nobody waits for a disk that hangs, and no more reads of it pile up.
@@ -47,7 +47,7 @@ func TestADiskThatHangs(t *testing.T) {
 func TestADiskThatHangsIsNotFull(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		n := &node{db: &database{embedded: &store.Embedded{}}}
+		n := &node{db: &database{embedded: &redisd.Embedded{}}}
 		answers := make(chan struct{})
 		n.disk.reads.DoChan("room", func() (any, error) {
 			<-answers

@@ -35,6 +35,7 @@ import (
 	"ringback/internal/server/metrics"
 	"ringback/internal/store"
 	"ringback/internal/store/doctor"
+	"ringback/internal/store/redisd"
 	"ringback/internal/turn/action"
 	"ringback/internal/turn/artifact"
 	"ringback/internal/turn/meter"
@@ -175,7 +176,7 @@ type database struct {
 	subject  string
 	warning  string
 	stop     func()
-	embedded *store.Embedded // nil for another store
+	embedded *redisd.Embedded // nil for another store
 }
 
 // failed receives an error if an embedded store cannot be kept running; nil for another store.
@@ -205,7 +206,7 @@ func openStore(ctx context.Context, c config.Config, log *slog.Logger) (*databas
 	if err != nil {
 		return nil, fmt.Errorf("DATA_DIR: %w", err)
 	}
-	embedded, err := store.StartEmbedded(ctx, store.Embedding{
+	embedded, err := redisd.StartEmbedded(ctx, redisd.Embedding{
 		Dir: c.DataDir, WritableFunc: func() error { return checkDataDir(c.DataDir) },
 		Reserve: int64(reserveOf(space.Total)), Log: log, //nolint:gosec // it is a few MiB
 	})

@@ -124,6 +124,14 @@ func Connect(rawURL string) (redis.UniversalClient, error) {
 	}), nil
 }
 
+// NewClient opens a client for one server without TLS.
+func NewClient(address, password string) redis.UniversalClient {
+	return redis.NewUniversalClient(&redis.UniversalOptions{
+		Dialer: dialer(&redis.Options{DialTimeout: dialTimeout}), Addrs: []string{address}, Password: password,
+		DisableIdentity: true, PoolSize: 64, DialerRetries: 1, ContextTimeoutEnabled: true,
+	})
+}
+
 // dialTimeout is the time limit for opening a connection.
 const dialTimeout = 2 * time.Second
 

@@ -10,6 +10,7 @@ import (
 	"ringback/internal/rules/kind"
 	"ringback/internal/rules/lifecycle"
 	"ringback/internal/store"
+	"ringback/internal/store/redisd"
 	"ringback/internal/store/storetest"
 	"ringback/test/must"
 )
@@ -21,7 +22,7 @@ type jobs struct {
 	store *store.Store
 	t     *testing.T
 	// redis contains the store's records.
-	redis *store.Embedded
+	redis *redisd.Embedded
 }
 
 func newJobs(t *testing.T, opts lifecycle.Options) *jobs {

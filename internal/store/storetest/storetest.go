@@ -19,6 +19,7 @@ import (
 	"ringback/internal/rules/lifecycle"
 	"ringback/internal/rules/schema"
 	"ringback/internal/store"
+	"ringback/internal/store/redisd"
 	"ringback/test/must"
 )
 
@@ -44,9 +45,9 @@ func open(tb testing.TB, client redis.UniversalClient, opts store.Options) *stor
 }
 
 // InProcess returns an in-memory store, ready for use, for one test.
-func InProcess(tb testing.TB, opts store.Options) (*store.Store, *store.Embedded) {
+func InProcess(tb testing.TB, opts store.Options) (*store.Store, *redisd.Embedded) {
 	tb.Helper()
-	embedded := must.Get(store.StartInProcess())(tb)
+	embedded := must.Get(redisd.StartInProcess())(tb)
 	tb.Cleanup(embedded.Close)
 	return open(tb, embedded.Client, opts), embedded
 }

@@ -20,6 +20,7 @@ import (
 	"ringback/internal/rules/kind"
 	"ringback/internal/rules/lifecycle"
 	"ringback/internal/store"
+	"ringback/internal/store/redisd"
 	"ringback/internal/store/storetest"
 	"ringback/internal/turn/review"
 	"ringback/internal/turn/workspace"
@@ -30,7 +31,7 @@ import (
 // team is a node with its store, and a repository that its jobs change.
 type team struct {
 	t      *testing.T
-	redis  *store.Embedded
+	redis  *redisd.Embedded
 	store  *store.Store
 	jobs   *lifecycle.Service
 	kinds  *kind.Registry

@@ -14,7 +14,7 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/rules/lifecycle"
 	"ringback/internal/sandbox/process"
-	"ringback/internal/store"
+	"ringback/internal/store/redisd"
 	"ringback/internal/store/storetest"
 	"ringback/test/must"
 )
@@ -64,7 +64,7 @@ func TestWhatClaudeSaysDuringAnOutage(t *testing.T) {
 		} {
 			t.Run(name+", "+how, func(t *testing.T) {
 				t.Parallel()
-				embedded := must.Get(store.StartInProcess())(t)
+				embedded := must.Get(redisd.StartInProcess())(t)
 				t.Cleanup(embedded.Close)
 				s := storetest.New(t, embedded.Client, lifecycle.Options{UserLimit: 4})
 				turn := claimed(t, s)

@@ -28,6 +28,7 @@ import (
 	"ringback/internal/rules/lifecycle"
 	"ringback/internal/sandbox/process"
 	"ringback/internal/store"
+	"ringback/internal/store/redisd"
 	"ringback/internal/store/storetest"
 	"ringback/internal/turn/claude"
 	"ringback/internal/turn/runner"
@@ -38,7 +39,7 @@ import (
 // farm is a store with jobs, from which nodes take them.
 type farm struct {
 	t     *testing.T
-	redis *store.Embedded
+	redis *redisd.Embedded
 	store *store.Store
 	jobs  *lifecycle.Service
 	kinds *kind.Registry

@@ -14,6 +14,7 @@ import (
 	"ringback/internal/rules/lifecycle"
 	"ringback/internal/sandbox/process"
 	"ringback/internal/store"
+	"ringback/internal/store/redisd"
 	"ringback/internal/store/storetest"
 	"ringback/internal/turn/review"
 	"ringback/test/must"
@@ -73,7 +74,7 @@ func TestAWatchdogThatFiresAsItsTurnGoesOn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			embedded := must.Get(store.StartInProcess())(t)
+			embedded := must.Get(redisd.StartInProcess())(t)
 			t.Cleanup(embedded.Close)
 			s := storetest.New(t, embedded.Client, lifecycle.Options{UserLimit: 4})
 			turn := claimed(t, s)

@@ -1,6 +1,6 @@
 //go:build unix && !linux && !darwin
 
-package store
+package redisd
 
 import (
 	"errors"

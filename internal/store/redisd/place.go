@@ -1,4 +1,4 @@
-package store
+package redisd
 
 import (
 	"cmp"
@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 )
 
 // An embedded store records when the marker next to it was created. The marker of a copy, or of a
@@ -26,13 +28,14 @@ const unknownPlace = "unknown"
 
 const markerText = "ringback recognizes by this file whether the store next to it is a copy.\n"
 
-func placeKey() string { return Partition(0).key("place") }
+// placeKey is among the keys of the store.
+const placeKey = "rb:{00}:place"
 
 // IsCopy reports whether the store was copied: no one knows what its original has done since.
 func (e *Embedded) IsCopy(ctx context.Context) (bool, error) {
-	recorded, err := e.Client.Get(ctx, placeKey()).Result()
+	recorded, err := e.Client.Get(ctx, placeKey).Result()
 	switch known := strings.Fields(recorded); {
-	case isNil(err):
+	case errors.Is(err, redis.Nil):
 		return false, nil
 	case err != nil:
 		return false, err
@@ -57,7 +60,7 @@ func (e *Embedded) Settle(ctx context.Context) error {
 		return err
 	}
 	known := cmp.Or(birthOf(next), unknownPlace) + " " + birthOf(e.marker)
-	if err := e.Client.Set(ctx, placeKey(), known, 0).Err(); err != nil {
+	if err := e.Client.Set(ctx, placeKey, known, 0).Err(); err != nil {
 		return err
 	}
 	if err := os.Rename(next, e.marker); err != nil {

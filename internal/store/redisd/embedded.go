@@ -1,4 +1,6 @@
-package store
+// Package redisd runs the Redis that a server embeds if no other one is configured: a redis-server that it
+// finds, or one in process.
+package redisd
 
 import (
 	"context"
@@ -20,6 +22,7 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/redis/go-redis/v9"
 
+	"ringback/internal/store"
 	"ringback/internal/text/lazy"
 )
 
@@ -104,9 +107,7 @@ func StartInProcess() (*Embedded, error) {
 	var ticking sync.WaitGroup
 	ticking.Go(func() { expireKeys(m, done) })
 	return &Embedded{
-		Client: redis.NewUniversalClient(&redis.UniversalOptions{
-			Addrs: []string{m.Addr()}, Password: password, DisableIdentity: true, PoolSize: 64,
-		}),
+		Client:      store.NewClient(m.Addr(), password),
 		Description: "in-process, memory only: jobs are lost when the server stops (install redis-server to keep them)",
 		stop: func() {
 			close(done)
@@ -163,10 +164,7 @@ func startServer(ctx context.Context, bin string, e Embedding) (*Embedded, error
 		return nil, err
 	}
 	password := rand.Text()
-	client := redis.NewUniversalClient(&redis.UniversalOptions{
-		Dialer: dialer(&redis.Options{DialTimeout: dialTimeout}), Addrs: []string{socket}, Password: password,
-		DisableIdentity: true, PoolSize: 64, DialerRetries: 1, ContextTimeoutEnabled: true,
-	})
+	client := store.NewClient(socket, password)
 	s := &supervisor{
 		Embedding: e, bin: bin, dir: dir, config: serverConfig(dir, socket, password),
 		failed: make(chan error, 1), stopping: make(chan struct{}), ended: make(chan struct{}),
@@ -290,7 +288,7 @@ func (w serverWait) until(ctx context.Context, client redis.UniversalClient, exi
 			if err == nil {
 				return nil
 			}
-			if errorCode(err) == "LOADING" {
+			if redis.IsLoadingError(err) {
 				heard = time.Now()
 			}
 		}

@@ -1,4 +1,4 @@
-package store_test
+package redisd_test
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"ringback/internal/store"
+	"ringback/internal/store/redisd"
 	"ringback/test/must"
 )
 
@@ -38,9 +38,9 @@ func TestTheEmbeddedStoreAnswersNobodyElse(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	durable := startEmbedded(t, dir)
-	inProcess := must.Get(store.StartInProcess())(t)
+	inProcess := must.Get(redisd.StartInProcess())(t)
 	t.Cleanup(inProcess.Close)
-	for name, e := range map[string]*store.Embedded{"durable": durable, "in process": inProcess} {
+	for name, e := range map[string]*redisd.Embedded{"durable": durable, "in process": inProcess} {
 		own := e.Client.(*redis.Client).Options()
 		if own.Password == "" || e.Client.Ping(t.Context()).Err() != nil {
 			t.Errorf("%s: its own client is not let in", name)
@@ -130,7 +130,7 @@ func TestTheEmbeddedRedisWritesOnAFullDisk(t *testing.T) {
 	}
 }
 
-func killRedis(t *testing.T, embedded *store.Embedded) {
+func killRedis(t *testing.T, embedded *redisd.Embedded) {
 	t.Helper()
 	info := must.Get(embedded.Client.Info(t.Context(), "server").Result())(t)
 	var pid int
@@ -143,7 +143,7 @@ func killRedis(t *testing.T, embedded *store.Embedded) {
 	must.OK(t, syscall.Kill(pid, syscall.SIGKILL))
 }
 
-func startEmbedded(t *testing.T, dir string) *store.Embedded {
+func startEmbedded(t *testing.T, dir string) *redisd.Embedded {
 	t.Helper()
 	embedded := openEmbedded(t, dir, 0)
 	t.Cleanup(embedded.Close)
@@ -151,12 +151,12 @@ func startEmbedded(t *testing.T, dir string) *store.Embedded {
 }
 
 // openEmbedded is startEmbedded for a test that closes it.
-func openEmbedded(t *testing.T, dir string, reserve int64) *store.Embedded {
+func openEmbedded(t *testing.T, dir string, reserve int64) *redisd.Embedded {
 	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil && os.Getenv("CI") == "" {
 		t.Skip("redis-server is not installed: run make deps")
 	}
-	embedded, err := store.StartEmbedded(context.WithoutCancel(t.Context()), store.Embedding{
+	embedded, err := redisd.StartEmbedded(context.WithoutCancel(t.Context()), redisd.Embedding{
 		Dir: dir, WritableFunc: func() error { return os.WriteFile(filepath.Join(dir, "trial"), make([]byte, 64<<10), 0o600) },
 		Log: slog.New(slog.DiscardHandler), Reserve: reserve,
 	})
