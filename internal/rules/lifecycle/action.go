@@ -258,14 +258,29 @@ type ToolUse struct {
 	AuditFields job.Operation
 	// Standing is the id of a standing approval that covers the call; empty if none does.
 	Standing string
-	// Denies returns the kind's rule that denies the call with a different input; empty if none
-	// does.
-	Denies func(input map[string]any) (rule string)
+	// Decided is the checkpoint that the caller has read with Decided; empty if there was none. DeniedBy is the
+	// kind's rule that denies the call with the input as edited there; empty if none does.
+	Decided  job.CheckpointID
+	DeniedBy string
+}
+
+// Decided returns the checkpoint with a person's decision on an operation that is not used yet; nil if there is none.
+func (s *Service) Decided(ctx context.Context, id job.ID, approvalKey string) (*job.Checkpoint, error) {
+	return resultOf(ctx, s.run, Query{Job: id, ApprovalKey: approvalKey}, func(st *State) (*job.Checkpoint, error) {
+		if st.Job == nil || st.Job.Decisions[approvalKey] == nil {
+			return nil, nil
+		}
+		c := st.Earlier.Get()
+		if c == nil {
+			return nil, job.NoCheckpoint(st.Job.Decisions[approvalKey].Checkpoint)
+		}
+		return new(c.View()), nil
+	})
 }
 
 // UseApproval consumes a person's decision on a tool call, and returns the checkpoint at which it
 // was made. If a standing approval covers the call instead, the checkpoint is empty. The outcome is
-// Accepted, Denied, Unapproved, Refused or Unknown.
+// Accepted, Denied, Unapproved, Refused or Unknown; or Stale if the decision is not the one that the caller has read.
 func (s *Service) UseApproval(ctx context.Context, u ToolUse) (outcome Outcome, c job.CheckpointID, err error) {
 	err = s.runDurably(ctx, Query{Job: u.RequestID, ApprovalKey: u.ApprovalKey}, func(st *State) (err error) {
 		outcome, c, err = st.useApproval(u)
@@ -278,6 +293,9 @@ func (st *State) useApproval(u ToolUse) (Outcome, job.CheckpointID, error) {
 	j := st.Job
 	if j == nil || j.State.Terminal() {
 		return st.refusal(), "", nil
+	}
+	if d := j.Decisions[u.ApprovalKey]; d != nil && d.Checkpoint != u.Decided {
+		return Outcome{Kind: Stale}, "", nil
 	}
 	a := j.useDecision(u.ApprovalKey)
 	use := a.At(st.Now)
@@ -312,8 +330,8 @@ func (st *State) allowCall(j *Job, u ToolUse, by job.CheckpointID) (Outcome, err
 		if entry.Operation, err = approval.OfTool(u.AuditFields.Tool, c.Reply.Values, u.AuditFields.Dir); err != nil {
 			return Outcome{}, err
 		}
-		if rule := u.Denies(c.Reply.Values); rule != "" {
-			outcome = Outcome{Kind: Denied, Reason: rule}
+		if u.DeniedBy != "" {
+			outcome = Outcome{Kind: Denied, Reason: u.DeniedBy}
 		}
 	}
 	if c != nil && c.ToolCallID != "" {

@@ -110,7 +110,7 @@ func TestAToolCallIsAuditedOnceAndForTheTrueReason(t *testing.T) {
 			st.Earlier.Set(&Checkpoint{ID: "chk_00_a", Reply: &job.Reply{Values: map[string]any{"command": "rm x"}}})
 		}
 		outcome, _, err := st.useApproval(ToolUse{
-			RequestID: st.Job.ID, AuditFields: asked, Standing: row.standing, Denies: func(map[string]any) string { return row.rule },
+			RequestID: st.Job.ID, AuditFields: asked, Standing: row.standing, Decided: "chk_00_a", DeniedBy: row.rule,
 		})
 		if err != nil || outcome != row.want {
 			t.Errorf("%s %s: %s, %v; want %s", row.decision, row.standing, outcome, err, row.want)
@@ -120,6 +120,21 @@ func TestAToolCallIsAuditedOnceAndForTheTrueReason(t *testing.T) {
 			want = append(want, row.entry)
 		}
 		must.Equal(t, want, auditOf(t, st), row.decision, row.standing, "the audit log")
+	}
+}
+
+// A verdict is about the decision that the caller has read. If a person has decided again since, that one counts.
+func TestAVerdictAboutAnotherDecisionIsNotUsed(t *testing.T) {
+	t.Parallel()
+	for name, d := range decisions {
+		for _, read := range []job.CheckpointID{"", "chk_00_earlier"} {
+			st := jobIn("running")
+			st.Job.Decisions = decided(d)
+			outcome, _, err := st.useApproval(ToolUse{Decided: read, Standing: "apr_1"})
+			must.OK(t, err)
+			must.Equal(t, d != nil, outcome == Outcome{Kind: Stale}, "with", name, "the outcome is stale")
+			must.Equal(t, d != nil, st.Job.Decisions[""] != nil, "the decision", name, "is kept")
+		}
 	}
 }
 

@@ -74,9 +74,11 @@ var bash = job.Operation{Tool: "Bash"}
 func (p *permitted) use(n int) {
 	p.t.Helper()
 	id, key := call(n)
-	_, _, err := p.s.UseApproval(p.t.Context(), lifecycle.ToolUse{
-		RequestID: p.id, ToolCallID: id, ApprovalKey: key, AuditFields: bash, Denies: func(map[string]any) string { return "" },
-	})
+	use := lifecycle.ToolUse{RequestID: p.id, ToolCallID: id, ApprovalKey: key, AuditFields: bash}
+	if c := must.Get(p.s.Decided(p.t.Context(), p.id, key))(p.t); c != nil {
+		use.Decided = c.ID
+	}
+	_, _, err := p.s.UseApproval(p.t.Context(), use)
 	must.OK(p.t, err)
 }
 

@@ -30,7 +30,7 @@ const (
 	Accepted   OutcomeKind = "accepted"   // stored, asked, started or allowed
 	Repeated   OutcomeKind = "repeated"   // the same request was accepted before
 	Conflict   OutcomeKind = "conflict"   // a different request was accepted before
-	Stale      OutcomeKind = "stale"      // other batches were stored in the meantime: read them again
+	Stale      OutcomeKind = "stale"      // what the caller has read has changed: read it again
 	Busy       OutcomeKind = "busy"       // another checkpoint of the job is open
 	Unapproved OutcomeKind = "unapproved" // there is no usable approval
 	Denied     OutcomeKind = "denied"     // a person or a rule of the kind denied it

@@ -22,7 +22,7 @@ func (h *Handler) askPerson(t *toolCall) (hookAnswer, error) {
 	if err != nil {
 		return hookAnswer{}, err
 	}
-	answer, missing, err := h.useApproval(t, standing, job.Checkpoint{})
+	answer, missing, err := h.useApproval(t, standing)
 	if err != nil || missing == "" {
 		return answer, err
 	}
@@ -37,7 +37,7 @@ func (h *Handler) askPerson(t *toolCall) (hookAnswer, error) {
 	if err != nil || c.Status != job.Answered {
 		return undecided, err
 	}
-	answer, missing, err = h.useApproval(t, "", c)
+	answer, missing, err = h.useApproval(t, "")
 	if missing != "" {
 		_ = h.jobs.AckReply(t.ctx, t.id, id) // so that the same call, made again, is asked about
 		answer = decide("deny", "This was not run: "+missing+".")
@@ -98,35 +98,37 @@ func (t *toolCall) shown() []job.Part {
 }
 
 // useApproval uses up the decision on exactly this call, or uses a standing approval, and answers with it.
-// If neither permits or denies the call, missing is the reason. asked is the checkpoint at which a person has
-// just decided on the call, if any.
-func (h *Handler) useApproval(t *toolCall, standing string, asked job.Checkpoint) (answer hookAnswer, missing string, err error) {
-	outcome, id, err := h.jobs.UseApproval(t.ctx, lifecycle.ToolUse{
+// If neither permits or denies the call, missing is the reason.
+func (h *Handler) useApproval(t *toolCall, standing string) (answer hookAnswer, missing string, err error) {
+	use := lifecycle.ToolUse{
 		RequestID: t.id, ToolCallID: t.toolCallID, ApprovalKey: approval.Key(t.operation), AuditFields: t.operation,
 		Standing: standing,
-		Denies:   func(input map[string]any) string { return t.kind.Policy.ToolRules().Denies(t.tool, input) },
-	})
+	}
+	decided, err := h.jobs.Decided(t.ctx, t.id, use.ApprovalKey)
+	if err != nil {
+		return hookAnswer{}, "", err
+	}
+	if decided != nil {
+		use.Decided, use.DeniedBy = decided.ID, t.kind.Policy.ToolRules().Denies(t.tool, decided.Reply.Values)
+	}
+	outcome, by, err := h.jobs.UseApproval(t.ctx, use)
 	switch {
 	case err != nil:
 		return hookAnswer{}, "", err
+	case outcome.Kind == lifecycle.Stale: // a person has decided again
+		return h.useApproval(t, standing)
 	case outcome.Kind == lifecycle.Unapproved:
 		return hookAnswer{}, outcome.Reason, nil
 	case outcome.Kind == lifecycle.Denied && outcome.Reason != "":
 		return deniedByRule(outcome.Reason), "", nil
-	case outcome.Kind != lifecycle.Accepted && outcome.Kind != lifecycle.Denied:
+	case outcome.Kind == lifecycle.Denied:
+		return denied(*decided.Reply), "", nil
+	case outcome.Kind != lifecycle.Accepted:
 		return hookAnswer{}, "", t.refused(outcome)
-	case id == "":
+	case by == "":
 		return decide("allow", ""), "", nil
 	}
-	if id != asked.ID {
-		if asked, err = h.store.Checkpoint(t.ctx, id); err != nil {
-			return hookAnswer{}, "", err
-		}
-	}
-	if outcome.Kind == lifecycle.Denied {
-		return denied(*asked.Reply), "", nil
-	}
-	return t.allowed(*asked.Reply), "", nil
+	return t.allowed(*decided.Reply), "", nil
 }
 
 
