@@ -108,6 +108,33 @@ func (s *Store) runOnTime(ctx context.Context, script *redis.Script, p Partition
 	return answer, err
 }
 
+// storeTime is the time of Redis' clock, the store's, and for how long nothing lapses.
+type storeTime struct {
+	redis, now time.Time
+	grace      time.Duration
+}
+
+// readTime reads the time in a transaction: once that has run, the returned function returns it; errTorn if it was
+// wrong. In a Cluster, it is the time of the server with the partition. It is read by a script, because the command
+// TIME would go to any server.
+func (s *Store) readTime(ctx context.Context, pipe redis.Pipeliner, p Partition) func() (storeTime, error) {
+	sent := Uptime()
+	read := pipe.Eval(ctx, s.scripts.now, s.keysOf(p))
+	return func() (storeTime, error) {
+		parts := texts(read.Val())
+		t := storeTime{redis: time.Unix(int64(atoi(parts[0])), int64(atoi(parts[1]))*1000)}
+		t.now = t.redis.Truncate(time.Millisecond).Add(time.Duration(atoi(parts[2])) * time.Millisecond).UTC()
+		t.grace = time.Duration(atoi(parts[4])) * time.Millisecond
+		jumped, err := s.seeClock(ctx, p, reading{
+			time: t.now, sent: sent, answered: Uptime(), corrections: int64(atoi(parts[3])),
+		})
+		if jumped && err == nil {
+			err = errTorn
+		}
+		return t, err
+	}
+}
+
 // seeClock records a reading and, if the store's time has jumped, corrects it.
 func (s *Store) seeClock(ctx context.Context, p Partition, r reading) (jumped bool, err error) {
 	jump := s.clock.see(s.clockOf(p), r)

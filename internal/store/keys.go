@@ -92,7 +92,7 @@ func (s *Store) Unknown(ctx context.Context) ([]string, error) {
 // knownFields are the fields of records. lifecycle.Record does not have two of those in a job's hash.
 var knownFields = map[string][]string{
 	"job":        append(named(recordFields), "activity", "recentDigests"),
-	"checkpoint": named(checkpointFields), "action": named(runFields), "session": named(sessionFields),
+	"checkpoint": named(checkpointFields), "action": named(runFields), "session": named(sessionFields), "limit": named(limitFields),
 }
 
 func named(fields []storedField) []string {

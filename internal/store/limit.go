@@ -1,7 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -14,90 +16,94 @@ import (
 // limitsIn is the partition with the limits of all accounts, and with other data across all users.
 const limitsIn = Partition(0)
 
-// tryLease is the lease of the turn that tries whether a limit has ended.
-const tryLease = 30 * time.Second
+// limitFields are the fields of a limit of an account.
+var limitFields, _ = fieldsOf[lifecycle.AccountLimit]()
 
-// believed caps how far ahead an API may place the end of a limit: the longest limits are weekly.
-const believed = 8 * 24 * time.Hour
+// limitLife is the time for which a limit is kept without a further try.
+const limitLife = 24 * time.Hour
 
-// triesAnyway is the time after which another turn tries, however late a limit claims to end. Code
-// that runs in a job controls what the job's process prints: it must not stop the jobs of others
-// for days.
-const triesAnyway = 15 * time.Minute
-
-// Pauses are the waits for a limit for which the API does not report an end: First, doubled after
-// each failed try, at most Longest.
-type Pauses struct{ First, Longest time.Duration }
-
-// ReachedRateLimit is the limit at which a turn ended.
-type ReachedRateLimit struct {
-	Code    job.Code
-	Message string
-	// ResetsAt is the end of the limit as reported by the API; zero if not reported.
-	ResetsAt time.Time
-	Pauses   Pauses
-	// Took is the time since the turn began, if it is known. A limit that a later turn has found gone does not return
-	// because of it.
-	Took time.Duration
-}
-
-// runLimit runs lua/limit.lua for a job's turn on an account.
-func (s *Store) runLimit(ctx context.Context, account string, id job.ID, what string, args ...any) (any, error) {
-	answer, _, err := s.runTimed(ctx, s.scripts.limit, limitsIn, append([]any{account, string(id), what}, args...)...)
-	return answer, err
+// changeLimit reads the limit of an account, changes it by a rule, and writes the difference, unless it has changed in
+// between: then it starts again.
+func (s *Store) changeLimit(
+	ctx context.Context, account string, change func(l *lifecycle.AccountLimit, now time.Time, grace time.Duration),
+) error {
+	key := limitsIn.key("limit", account)
+	for range maxLoads {
+		pipe := s.rdb.TxPipeline()
+		read, at := pipe.HGetAll(ctx, key), s.readTime(ctx, pipe, limitsIn)
+		if _, err := pipe.Exec(ctx); err != nil {
+			return err
+		}
+		t, err := at()
+		if errors.Is(err, errTorn) {
+			continue
+		}
+		var l lifecycle.AccountLimit
+		if err := cmp.Or(err, decodeValues(&l, limitFields, read.Val())); err != nil {
+			return err
+		}
+		was := l
+		change(&l, t.now, t.grace)
+		set, remove := changes(was, l, limitFields)
+		if len(set)+len(remove) == 0 {
+			return nil
+		}
+		c := commit{prefix: limitsIn.prefix(), now: t.now}
+		for _, f := range limitFields {
+			c.is(key, f.name, read.Val()[f.name])
+		}
+		c.write(key, set, remove)
+		c.do("PEXPIRE", key, toMillis(max(0, l.Until.Sub(t.now))+limitLife))
+		if l.Until.IsZero() {
+			c.do("SREM", limitsIn.key("limits"), account)
+		} else {
+			c.do("SADD", limitsIn.key("limits"), account)
+		}
+		if written, err := s.runCommit(ctx, &c); written || err != nil {
+			return err
+		}
+	}
+	return job.Contended()
 }
 
 // ReachRateLimit records that a job's turn ended at a limit of its account. It returns the time until
 // which no other turn is started, and whether the account was at no limit before.
 func (s *Store) ReachRateLimit(
-	ctx context.Context, account string, id job.ID, l ReachedRateLimit,
+	ctx context.Context, account string, id job.ID, reached lifecycle.ReachedRateLimit,
 ) (until lifecycle.RateLimit, isNew bool, err error) {
-	resets := int64(0)
-	if !l.ResetsAt.IsZero() {
-		resets = l.ResetsAt.UnixMilli()
-	}
-	answer, err := s.runLimit(ctx, account, id, "reach", string(l.Code), l.Message, resets,
-		toMillis(l.Pauses.First), toMillis(l.Pauses.Longest), toMillis(believed), toMillis(triesAnyway), toMillis(l.Took))
-	if err != nil {
-		return lifecycle.RateLimit{}, false, err
-	}
-	n := answer.([]any)
-	return lifecycle.RateLimit{Until: millisTime(n[0].(int64)), Stated: n[1].(int64) == 1}, n[2].(int64) == 1, nil
+	err = s.changeLimit(ctx, account, func(l *lifecycle.AccountLimit, now time.Time, grace time.Duration) {
+		until, isNew = l.Reach(id, reached, now, grace)
+	})
+	return until, isNew, err
 }
 
 // RateLimitWait returns how long no turn of an account is started: 0 if one turn may now try whether
 // the limit has ended, negative if the account is at no limit or another turn is trying. isTried is
 // true if another turn is trying.
 func (s *Store) RateLimitWait(ctx context.Context, account string) (wait time.Duration, isTried bool, err error) {
-	answer, err := s.runLimit(ctx, account, "", "wait")
-	if err != nil {
-		return 0, false, err
-	}
-	n := answer.(int64)
-	return time.Duration(n) * time.Millisecond, n == -2, nil
+	err = s.changeLimit(ctx, account, func(l *lifecycle.AccountLimit, now time.Time, grace time.Duration) {
+		wait, isTried = l.Wait(now, grace)
+	})
+	return wait, isTried, err
 }
 
 // TryRateLimit lets a job's turn try whether its account's limit has ended. ok is false if another turn
 // is trying or it is too early; isTry is true if there still is a limit.
 func (s *Store) TryRateLimit(ctx context.Context, account string, id job.ID) (ok, isTry bool, err error) {
-	answer, err := s.runLimit(ctx, account, id, "try", toMillis(tryLease))
-	if err != nil {
-		return false, false, err
-	}
-	n := answer.(int64)
-	return n != 0, n == 1, nil
+	err = s.changeLimit(ctx, account, func(l *lifecycle.AccountLimit, now time.Time, grace time.Duration) {
+		ok, isTry = l.Try(id, now, grace)
+	})
+	return ok, isTry, err
 }
 
 // RenewTry renews the lease of the turn that tries.
 func (s *Store) RenewTry(ctx context.Context, account string, id job.ID) error {
-	_, err := s.runLimit(ctx, account, id, "renew", toMillis(tryLease))
-	return err
+	return s.changeLimit(ctx, account, func(l *lifecycle.AccountLimit, now time.Time, _ time.Duration) { l.RenewTry(id, now) })
 }
 
 // StopTrying lets another turn try: this one did not find out whether the limit has ended.
 func (s *Store) StopTrying(ctx context.Context, account string, id job.ID) error {
-	_, err := s.runLimit(ctx, account, id, "release")
-	return err
+	return s.changeLimit(ctx, account, func(l *lifecycle.AccountLimit, _ time.Time, _ time.Duration) { l.StopTrying(id) })
 }
 
 // EndRateLimit ends an account's limit because a job's turn got through, if that is the turn that
@@ -111,8 +117,9 @@ func (s *Store) EndRateLimit(ctx context.Context, account string, id job.ID) (bo
 	if err := s.retryAllLimited(ctx); err != nil {
 		return false, err
 	}
-	answer, err := s.runLimit(ctx, account, id, "clear")
-	if err != nil || answer.(int64) != 1 {
+	ended := false
+	err = s.changeLimit(ctx, account, func(l *lifecycle.AccountLimit, _ time.Time, _ time.Duration) { ended = l.End(id) })
+	if err != nil || !ended {
 		return false, err
 	}
 	return true, s.retryAllLimited(ctx) // others may have begun to wait; from now on, RetryLimited finds out

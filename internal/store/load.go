@@ -130,22 +130,12 @@ func (l *loading) run() error {
 // after registers a function to be called when the round has been read.
 func (l *loading) after(take func() error) { l.then = append(l.then, take) }
 
-// time reads the store's time. In a Cluster, it is the time of the server with the partition. It is read by a script,
-// because the command TIME would go to any server.
+// time reads the store's time.
 func (l *loading) time() {
-	sent := Uptime()
-	read := l.pipe.Eval(l.ctx, l.store.scripts.now, l.store.keysOf(l.p))
-	l.after(func() error {
-		parts := texts(read.Val())
-		now := time.Unix(int64(atoi(parts[0])), int64(atoi(parts[1]))*1000)
-		l.redisTime, l.st.Now = now, now.Truncate(time.Millisecond).Add(time.Duration(atoi(parts[2]))*time.Millisecond).UTC()
-		l.st.Grace = time.Duration(atoi(parts[4])) * time.Millisecond
-		jumped, err := l.store.seeClock(l.ctx, l.p, reading{
-			time: l.st.Now, sent: sent, answered: Uptime(), corrections: int64(atoi(parts[3])),
-		})
-		if jumped && err == nil {
-			err = errTorn
-		}
+	at := l.store.readTime(l.ctx, l.pipe, l.p)
+	l.after(func() (err error) {
+		t, err := at()
+		l.redisTime, l.st.Now, l.st.Grace = t.redis, t.now, t.grace
 		return err
 	})
 }

@@ -20,7 +20,7 @@ type scripts struct {
 	// now is sent as text: a transaction cannot load it first.
 	now string
 	commit, progress, step, attach, dequeue, due, lost, tasks, renew, notice, heartbeat, hold, forget,
-	limit, clock, correct, join, usage, spent, reserve, quota *redis.Script
+	clock, correct, join, usage, spent, reserve, quota *redis.Script
 }
 
 func loadScripts() scripts {
@@ -42,7 +42,6 @@ func loadScripts() scripts {
 		heartbeat: script(clock, readLua("heartbeat")),
 		hold:      script(clock, readLua("hold")),
 		forget:    script(clock, readLua("forget")),
-		limit:     script(clock, readLua("limit")),
 		clock:     script(clock, readLua("clock")),
 		correct:   script(clock, readLua("correct")),
 		join:      script(clock, readLua("join")),

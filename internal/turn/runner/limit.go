@@ -10,7 +10,6 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/rules/lifecycle"
-	"ringback/internal/store"
 	"ringback/internal/turn/claude"
 )
 
@@ -23,7 +22,7 @@ type rateLimits struct {
 	// login is the last one that could be read, and logins reads it, once at a time.
 	login  atomic.Value // string
 	logins singleflight.Group
-	pauses store.Pauses
+	pauses lifecycle.Pauses
 	// probe is this node's turn that tries whether the limit of an account has ended; nil for none.
 	probe atomic.Pointer[probe]
 }
@@ -100,7 +99,7 @@ const (
 )
 
 func newRateLimits(o Options) *rateLimits {
-	l := &rateLimits{pauses: store.Pauses{First: firstPause * o.Backoff, Longest: longestPause}}
+	l := &rateLimits{pauses: lifecycle.Pauses{First: firstPause * o.Backoff, Longest: longestPause}}
 	if !o.Simulate {
 		l.environ = claude.Environ(o.Environ, 0)
 	}
@@ -202,7 +201,7 @@ func (r *Runner) accountOf(use apiUse) string { return cmp.Or(use.account, r.rat
 func (r *Runner) reach(
 	serving context.Context, id job.ID, code job.Code, message string, resetsAt time.Time,
 ) *lifecycle.RateLimit {
-	reached := store.ReachedRateLimit{Code: code, Message: message, ResetsAt: resetsAt, Pauses: r.rateLimits.pauses}
+	reached := lifecycle.ReachedRateLimit{Code: code, Message: message, ResetsAt: resetsAt, Pauses: r.rateLimits.pauses}
 	if code == job.CodeSignedOut {
 		reached.Pauses.Longest = longestPauseSignIn
 	}

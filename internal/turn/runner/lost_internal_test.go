@@ -49,7 +49,7 @@ func TestALostTurnBooksNothing(t *testing.T) {
 				storetest.OnBoth(t, lifecycle.Options{UserLimit: 4}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
 					turn := claimed(t, s)
 					r := runnerOf(t, s)
-					if _, _, err := s.ReachRateLimit(t.Context(), account, "req_other", store.ReachedRateLimit{Code: job.CodeOverloaded, Pauses: store.Pauses{First: time.Millisecond, Longest: time.Millisecond}}); err != nil {
+					if _, _, err := s.ReachRateLimit(t.Context(), account, "req_other", lifecycle.ReachedRateLimit{Code: job.CodeOverloaded, Pauses: lifecycle.Pauses{First: time.Millisecond, Longest: time.Millisecond}}); err != nil {
 						t.Fatal(err)
 					}
 					for wait, err := time.Hour, error(nil); wait > 0; { // until the limit's end, by the store's clock
