@@ -38,7 +38,7 @@ import (
 	"ringback/internal/store/redisd"
 	"ringback/internal/turn/action"
 	"ringback/internal/turn/artifact"
-	"ringback/internal/turn/meter"
+	"ringback/internal/turn/model"
 	"ringback/internal/turn/runner"
 	"ringback/internal/turn/workspace"
 	"ringback/internal/web/apikey"
@@ -509,7 +509,7 @@ func (n *node) newRunner() (*runner.Runner, error) {
 	o.ClaudeBin, o.Simulator, o.Simulate, o.CallbackBaseURL = n.claude.Bin, self, n.claude.Simulated, n.callbackBaseURL()
 	o.Sandbox, o.Doors, o.Repositories = n.sandbox.Sandbox, n.jobDoors(), n.repositories()
 	o.OwnStore = n.db.embedded != nil
-	o.Meter, o.CheckFunc, o.Drain = meter.New(n.store, prices, n.log), n.checkTurns, n.opts.Drain
+	o.Meter, o.CheckFunc, o.Drain = model.NewMeter(n.store, prices, n.log), n.checkTurns, n.opts.Drain
 	o.StoreRoomFunc = n.checkStoreRoom
 	return runner.New(n.store, n.jobs, n.checkpoints, o, n.log)
 }

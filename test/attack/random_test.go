@@ -31,7 +31,7 @@ import (
 	"ringback/internal/outbound"
 	"ringback/internal/sandbox/untrusted"
 	"ringback/internal/turn/artifact"
-	"ringback/internal/turn/upstream"
+	"ringback/internal/turn/model"
 	"ringback/test/harness"
 	"ringback/test/must"
 )
@@ -124,10 +124,10 @@ func TestRandomFieldsDoNotReachTheModel(t *testing.T) {
 	host = base.Host
 	door := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { door.Close() })
-	go upstream.API{
-		URL: base, Header: http.Header{"X-Api-Key": {"real"}}, Transport: upstream.NewTransport(nil), Answers: &upstream.Answers{}, Log: slog.New(slog.DiscardHandler),
-		AdmitFunc: func(context.Context, upstream.Asked) (func(upstream.Report), error) {
-			return func(upstream.Report) {}, nil
+	go model.API{
+		URL: base, Header: http.Header{"X-Api-Key": {"real"}}, Transport: model.NewTransport(nil), Answers: &model.Answers{}, Log: slog.New(slog.DiscardHandler),
+		AdmitFunc: func(context.Context, model.Asked) (func(model.Report), error) {
+			return func(model.Report) {}, nil
 		},
 		HeardFunc: func(context.Context, []string) error { return nil },
 	}.Serve(door)

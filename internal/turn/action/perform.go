@@ -19,7 +19,7 @@ import (
 	"ringback/internal/sandbox/untrusted"
 	"ringback/internal/store"
 	"ringback/internal/text/excerpt"
-	"ringback/internal/turn/forbidden"
+	"ringback/internal/turn/claude"
 )
 
 var errTimeout = errors.New("it took longer than its timeout")
@@ -273,7 +273,7 @@ func (s *Service) access(
 		access.Readable = append(access.Readable, program)
 	}
 	if s.opts.Sandbox.InForce() {
-		access.Masks, err = forbidden.ToProgram(
+		access.Masks, err = claude.MasksOfProgram(
 			ctx, r.Tools, dir, s.opts.DataDir, slices.Concat(access.Lent, access.Readable)...,
 		)
 	}

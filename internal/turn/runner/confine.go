@@ -15,8 +15,8 @@ import (
 	"ringback/internal/sandbox/process"
 	"ringback/internal/sandbox/untrusted"
 	"ringback/internal/turn/claude"
+	"ringback/internal/turn/model"
 	"ringback/internal/turn/review"
-	"ringback/internal/turn/upstream"
 )
 
 // confine puts a turn's process into the sandbox, if there is one, with its working
@@ -58,11 +58,11 @@ func (r *Runner) confine(
 
 // wayOut returns the network access of a turn's process in a sandbox.
 func (r *Runner) wayOut(j job.Job, k *kind.Kind) process.Network {
-	var model door.Model
+	var api door.Model
 	if !j.Simulated && !isTrial(j.ID) {
-		model = r.model(j, k)
+		api = r.model(j, k)
 	}
-	return r.opts.Doors.OfTurn(j.ID, k.Policy.Network, model).Network
+	return r.opts.Doors.OfTurn(j.ID, k.Policy.Network, api).Network
 }
 
 // model returns how a turn reaches the model's API. If the server has the credential, the
@@ -74,9 +74,9 @@ func (r *Runner) model(j job.Job, k *kind.Kind) (m door.Model) {
 		m.Hosts, m.Local = claude.ModelHosts(r.opts.Environ)
 		return m
 	}
-	metered, answers := r.measure(j), &upstream.Answers{}
+	metered, answers := r.measure(j), &model.Answers{}
 	r.uses.change(j.ID, func(u *apiUse) { u.answers = answers })
-	m.ServeFunc = upstream.API{
+	m.ServeFunc = model.API{
 		URL: api.URL, Header: api.Header, Transport: r.transport(), Answers: answers, AdmitFunc: metered.Admit, HeardFunc: r.hearing(j),
 		Fetch: k.Policy.Network.IsFull(), Search: k.Policy.Searches(), Log: r.log.With("requestId", j.ID, "turn", j.Turn),
 	}.Serve

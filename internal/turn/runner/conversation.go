@@ -29,7 +29,7 @@ type conversation struct {
 	secrets process.Secrets
 	// model reports what the model has written; nil if that cannot be known. It is not asked about the
 	// first bytes of the output, printed before this start of the server adopted the turn.
-	model   model
+	model   responses
 	adopted int64
 	// turn determines how many bytes of its messages the chat keeps, and size is their number so far. last is the
 	// latest text of Claude's that it has no room for.
@@ -38,8 +38,8 @@ type conversation struct {
 	last *job.MessageBody
 }
 
-// model reports whether the model has written a text, or called a tool with an id.
-type model interface {
+// responses reports whether the model has written a text, or called a tool with an id.
+type responses interface {
 	Said(text string) bool
 	Called(id, tool string) bool
 }

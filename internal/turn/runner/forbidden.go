@@ -9,7 +9,7 @@ import (
 	"ringback/internal/rules/kind"
 	"ringback/internal/sandbox/process"
 	"ringback/internal/sandbox/untrusted"
-	"ringback/internal/turn/forbidden"
+	"ringback/internal/turn/claude"
 )
 
 // maskedFile marks a job with a turn that runs in a sandbox, without access to what deny rules
@@ -32,7 +32,7 @@ func (r *Runner) masks(
 			return masks, err
 		}
 	}
-	masks, err = forbidden.ToTurn(
+	masks, err = claude.MasksOfTurn(
 		ctx, k.Policy.ToolRules(), d.Dir, process.Value(d.Env, "PATH"), r.nodeDir.jobDir(id),
 	)
 	if err != nil {

@@ -22,9 +22,8 @@ import (
 	"ringback/internal/sandbox/door"
 	"ringback/internal/sandbox/process"
 	"ringback/internal/store"
-	"ringback/internal/turn/meter"
+	"ringback/internal/turn/model"
 	"ringback/internal/turn/review"
-	"ringback/internal/turn/upstream"
 	"ringback/internal/turn/workspace"
 )
 
@@ -60,7 +59,7 @@ type Options struct {
 	Sandbox process.Sandbox
 	Doors   door.Doors
 	// Meter measures the usage of turns that the server proxies.
-	Meter *meter.Meter
+	Meter *model.Meter
 	// Budgets are the daily budgets of each user and of all jobs.
 	Budgets job.Spending
 	// Dir is the data directory for the files of processes.
@@ -191,7 +190,7 @@ func New(s *store.Store, jobs *lifecycle.Service, people *checkpoint.Service, op
 		owned: map[job.ID]*ownedTurn{}, free: make(chan struct{}, opts.Workers),
 		lent: make(chan struct{}, lentPerWorker*opts.Workers), queue: store.NewTurns(),
 		clocks: store.NewSchedule(), secrets: process.SecretsOf(opts.Environ),
-		transport:  sync.OnceValue(func() *http.Transport { return upstream.NewTransport(opts.Environ) }),
+		transport:  sync.OnceValue(func() *http.Transport { return model.NewTransport(opts.Environ) }),
 		beats:      beats{nodeTimeout: 6 * opts.Heartbeat},
 		rateLimits: newRateLimits(opts), booked: newCache[int](knownEnds), left: newCache[bool](knownEnds),
 		ability: ability{checkFunc: opts.CheckFunc, trialTime: opts.StartTimeout / 2, simulates: opts.Simulate, log: log},

@@ -9,8 +9,7 @@ import (
 	"ringback/internal/job/price"
 	"ringback/internal/rules/lifecycle"
 	"ringback/internal/store"
-	"ringback/internal/turn/meter"
-	"ringback/internal/turn/upstream"
+	"ringback/internal/turn/model"
 )
 
 // apiUse holds what this start knows about a turn's use of the model's API.
@@ -20,8 +19,8 @@ type apiUse struct {
 	// begun is the time at which it was started; zero if an earlier start did that.
 	begun time.Time
 	// answers are the API's responses and meter counts them; nil if the CLI calls the API itself.
-	answers *upstream.Answers
-	meter   *meter.Turn
+	answers *model.Answers
+	meter   *model.Turn
 }
 
 // apiUses are those of the turns that have not ended, by job.
@@ -59,15 +58,15 @@ func (a *apiUses) remove(id job.ID) apiUse {
 func (s *nodeDir) usageFile(id job.ID, turn int) string { return s.turnFile(id, turn, "usage") }
 
 // measure starts the meter of a turn, or continues with it.
-func (r *Runner) measure(j job.Job) *meter.Turn {
+func (r *Runner) measure(j job.Job) *model.Turn {
 	t := r.opts.Meter.Turn(j.ID, j.Turn, r.nodeDir.usageFile(j.ID, j.Turn), r.budgets(j))
 	r.uses.change(j.ID, func(u *apiUse) { u.meter = t })
 	return t
 }
 
 // budgets returns the budgets that apply to a job's turns.
-func (r *Runner) budgets(j job.Job) meter.Limits {
-	l := meter.Limits{Days: r.opts.Budgets, OwnBudget: j.BudgetUSD > 0}
+func (r *Runner) budgets(j job.Job) model.Limits {
+	l := model.Limits{Days: r.opts.Budgets, OwnBudget: j.BudgetUSD > 0}
 	if k, ok := r.jobs.Kinds().Get(j.Kind); ok { // its daily budget covers jobs of all versions
 		l.Days.Kind = price.FromUSD(k.Policy.BudgetUSDPerDay)
 	}
@@ -118,11 +117,11 @@ func (r *Runner) stopAtBudget(end *lifecycle.TurnEnd, j job.Job, used *job.UsedB
 }
 
 // meterOf returns the meter of a turn; nil if its CLI calls the model's API itself.
-func (r *Runner) meterOf(j job.Job) *meter.Turn {
+func (r *Runner) meterOf(j job.Job) *model.Turn {
 	if t := r.uses.of(j.ID).meter; t != nil {
 		return t
 	}
-	if meter.Exists(r.nodeDir.usageFile(j.ID, j.Turn)) { // an earlier start with another configuration has metered it
+	if model.Exists(r.nodeDir.usageFile(j.ID, j.Turn)) { // an earlier start with another configuration has metered it
 		return r.measure(j)
 	}
 	return nil
@@ -145,7 +144,7 @@ func (r *Runner) reported(j job.Job, printed job.Usage) job.Usage {
 }
 
 // bookEnd books a turn's usage, and then its end. metered is nil if the CLI counted its usage.
-func (r *Runner) bookEnd(ctx context.Context, e lifecycle.TurnEnd, metered *meter.Turn) (job.State, error) {
+func (r *Runner) bookEnd(ctx context.Context, e lifecycle.TurnEnd, metered *model.Turn) (job.State, error) {
 	if metered != nil {
 		if err := metered.Close(ctx); err != nil {
 			return "", err

@@ -16,7 +16,7 @@ import (
 	"ringback/internal/rules/approval"
 	"ringback/internal/sandbox/process"
 	"ringback/internal/sandbox/untrusted"
-	"ringback/internal/turn/forbidden"
+	"ringback/internal/turn/claude"
 )
 
 const (
@@ -122,7 +122,7 @@ func (w *Workspace) verifyOn(ctx context.Context, tree, marker string, rules Ver
 	run := verification{Workspace: &copies, marker: marker, network: rules.Network}
 	run.fault = w.copyTo(ctx, &copies, rules.Trees)
 	if run.fault == nil && w.root.Sandbox.InForce() {
-		run.masks, run.fault = forbidden.ToProgram(ctx, rules.Tools, copies.Dir(), w.dir)
+		run.masks, run.fault = claude.MasksOfProgram(ctx, rules.Tools, copies.Dir(), w.dir)
 	}
 	if run.fault == nil && rules.ReadyFunc != nil {
 		if err := rules.ReadyFunc(); err != nil {

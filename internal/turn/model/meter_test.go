@@ -1,4 +1,4 @@
-package meter_test
+package model_test
 
 import (
 	"context"
@@ -22,8 +22,7 @@ import (
 	"ringback/internal/rules/lifecycle"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
-	"ringback/internal/turn/meter"
-	"ringback/internal/turn/upstream"
+	"ringback/internal/turn/model"
 	"ringback/test/must"
 )
 
@@ -32,7 +31,7 @@ type world struct {
 	*storetest.Service
 	t     *testing.T
 	rdb   redis.UniversalClient
-	meter *meter.Meter
+	meter *model.Meter
 	id    job.ID
 	file  string
 	log   *strings.Builder
@@ -41,20 +40,20 @@ type world struct {
 // opus is a response that costs a dollar. Before it arrives, its request may cost 1.25 at
 // most, of which 0.0125 is for its input.
 var (
-	opus    = upstream.Use{Model: "claude-opus-5", Usage: price.Usage{Input: 200_000}}
-	forOpus = upstream.Asked{Model: "claude-opus-5", Bytes: 2000, MaxOutput: 49_500, Stream: true}
+	opus    = model.Use{Model: "claude-opus-5", Usage: price.Usage{Input: 200_000}}
+	forOpus = model.Asked{Model: "claude-opus-5", Bytes: 2000, MaxOutput: 49_500, Stream: true}
 )
 
 // admit admits a request.
-func admit(t *testing.T, turn *meter.Turn, asked upstream.Asked) func(upstream.Report) {
+func admit(t *testing.T, turn *model.Turn, asked model.Asked) func(model.Report) {
 	t.Helper()
 	return must.Get(turn.Admit(t.Context(), asked))(t)
 }
 
 // request admits a request and reports its response.
-func request(t *testing.T, turn *meter.Turn, use upstream.Use) {
+func request(t *testing.T, turn *model.Turn, use model.Use) {
 	t.Helper()
-	admit(t, turn, forOpus)(upstream.Report{Use: use, Ended: true})
+	admit(t, turn, forOpus)(model.Report{Use: use, Ended: true})
 }
 
 func inWorld(t *testing.T, rdb redis.UniversalClient) world {
@@ -64,7 +63,7 @@ func inWorld(t *testing.T, rdb redis.UniversalClient) world {
 	s := storetest.New(t, rdb, lifecycle.Options{})
 	j := must.Get(s.Start(t.Context(), storetest.NewJob("u1")))(t)
 	prices := must.Get(price.Load(""))(t)
-	return world{s, t, rdb, meter.New(s.Store, prices, slog.New(slog.NewTextHandler(log, nil))), j.ID, filepath.Join(t.TempDir(), "turn-1.usage"), log}
+	return world{s, t, rdb, model.NewMeter(s.Store, prices, slog.New(slog.NewTextHandler(log, nil))), j.ID, filepath.Join(t.TempDir(), "turn-1.usage"), log}
 }
 
 func (w world) cost() float64 {
@@ -95,18 +94,18 @@ func (w world) unsettled() (float64, bool) {
 func TestUsageOutlivesItsProcess(t *testing.T) {
 	t.Parallel()
 	w := inWorld(t, storetest.PrivateRedis(t))
-	first := w.meter.Turn(w.id, 1, w.file, meter.Limits{})
+	first := w.meter.Turn(w.id, 1, w.file, model.Limits{})
 	begun := opus
 	begun.Input = 100_000
 	report := admit(t, first, forOpus)
-	report(upstream.Report{Use: begun})
-	report(upstream.Report{Use: opus, Ended: true})
+	report(model.Report{Use: begun})
+	report(model.Report{Use: opus, Ended: true})
 	must.Eventually(t, "the booking", func() bool { return w.cost() == 1 })
 	for range 2 {
-		again := w.meter.Turn(w.id, 1, w.file, meter.Limits{})
+		again := w.meter.Turn(w.id, 1, w.file, model.Limits{})
 		must.OK(t, again.Close(t.Context()))
 	}
-	next := w.meter.Turn(w.id, 1, w.file, meter.Limits{})
+	next := w.meter.Turn(w.id, 1, w.file, model.Limits{})
 	request(t, next, opus)
 	if err := next.Close(t.Context()); err != nil || w.cost() != 2 {
 		t.Errorf("the job has cost %v, %v", w.cost(), err)
@@ -120,8 +119,8 @@ func TestTheStoreIsAway(t *testing.T) {
 	w := inWorld(t, rdb)
 	var away outage
 	rdb.AddHook(&away)
-	free := w.meter.Turn(w.id, 1, w.file, meter.Limits{})
-	bound := w.meter.Turn(w.id, 2, w.file+"2", meter.Limits{Days: job.Spending{Server: 10 * price.Dollar}})
+	free := w.meter.Turn(w.id, 1, w.file, model.Limits{})
+	bound := w.meter.Turn(w.id, 2, w.file+"2", model.Limits{Days: job.Spending{Server: 10 * price.Dollar}})
 	away.Store(true)
 	request(t, free, opus)
 	if err := free.Close(t.Context()); err == nil {
@@ -165,9 +164,9 @@ func (o *outage) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proce
 func TestUnknownModelsAreLoggedOnce(t *testing.T) {
 	t.Parallel()
 	w := inWorld(t, storetest.PrivateRedis(t))
-	turn := w.meter.Turn(w.id, 1, w.file, meter.Limits{})
+	turn := w.meter.Turn(w.id, 1, w.file, model.Limits{})
 	for range 3 {
-		request(t, turn, upstream.Use{Model: "claude-opus-77", Usage: price.Usage{Output: 1}})
+		request(t, turn, model.Use{Model: "claude-opus-77", Usage: price.Usage{Output: 1}})
 	}
 	must.OK(t, turn.Close(t.Context()))
 	must.Equal(t, 1, strings.Count(w.log.String(), "claude-opus-77"), "it was logged … times", w.log)
@@ -181,10 +180,10 @@ func TestWhatHasNoPriceIsRefusedUnderABudget(t *testing.T) {
 	oracle.Unpriced = `tool "oracle_20300101"`
 	odd := opus
 	odd.Unpriced = "moon_tokens"
-	free := w.meter.Turn(w.id, 1, w.file, meter.Limits{})
-	bound := w.meter.Turn(w.id, 2, w.file+"2", meter.Limits{Days: job.Spending{Server: 100 * price.Dollar}})
+	free := w.meter.Turn(w.id, 1, w.file, model.Limits{})
+	bound := w.meter.Turn(w.id, 2, w.file+"2", model.Limits{Days: job.Spending{Server: 100 * price.Dollar}})
 	for range 2 {
-		admit(t, free, oracle)(upstream.Report{Use: odd, Ended: true})
+		admit(t, free, oracle)(model.Report{Use: odd, Ended: true})
 		_, err := bound.Admit(t.Context(), oracle)
 		must.Fail(t, err, `does not know what the model's API charges for the tool "oracle_20300101"`)
 	}
@@ -198,10 +197,10 @@ func TestWhatHasNoPriceIsRefusedUnderABudget(t *testing.T) {
 func TestInferencesCostWhatTheirModelsCost(t *testing.T) {
 	t.Parallel()
 	w := inWorld(t, storetest.PrivateRedis(t))
-	turn := w.meter.Turn(w.id, 1, w.file, meter.Limits{})
+	turn := w.meter.Turn(w.id, 1, w.file, model.Limits{})
 	million := price.Usage{Input: 1_000_000}
-	asked := upstream.Asked{Model: "claude-opus-5", Bytes: 1, MaxOutput: 1}                                                              // 5 dollars
-	admit(t, turn, asked)(upstream.Report{Use: upstream.Use{Model: "claude-haiku-4-5", Usage: million, Iterations: []upstream.Iteration{ // 1 dollar
+	asked := model.Asked{Model: "claude-opus-5", Bytes: 1, MaxOutput: 1}                                                        // 5 dollars
+	admit(t, turn, asked)(model.Report{Use: model.Use{Model: "claude-haiku-4-5", Usage: million, Iterations: []model.Iteration{ // 1 dollar
 		{Model: "claude-fable-5", Usage: million}, {Usage: million}, // 10 dollars
 	}}, Ended: true})
 	must.OK(t, turn.Close(t.Context()))
@@ -214,13 +213,13 @@ func TestInferencesCostWhatTheirModelsCost(t *testing.T) {
 func TestABudgetIsPassedByOneRequest(t *testing.T) {
 	t.Parallel()
 	w := inWorld(t, storetest.PrivateRedis(t))
-	limits := meter.Limits{Days: job.Spending{User: 10 * price.Dollar}}
+	limits := model.Limits{Days: job.Spending{User: 10 * price.Dollar}}
 	ofOther := storetest.NewJob("u1")
 	ofOther.Kind = "other"
 	other := must.Get(w.Start(t.Context(), ofOther))(t)
 	var out sync.WaitGroup
 	var sent atomic.Int64
-	for _, turn := range []*meter.Turn{w.meter.Turn(w.id, 1, w.file, limits), w.meter.Turn(other.ID, 1, w.file+"2", limits)} {
+	for _, turn := range []*model.Turn{w.meter.Turn(w.id, 1, w.file, limits), w.meter.Turn(other.ID, 1, w.file+"2", limits)} {
 		for range 8 {
 			out.Go(func() {
 				for {
@@ -232,8 +231,8 @@ func TestABudgetIsPassedByOneRequest(t *testing.T) {
 						return
 					}
 					sent.Add(1)
-					report(upstream.Report{Use: opus})
-					report(upstream.Report{Use: opus, Ended: true})
+					report(model.Report{Use: opus})
+					report(model.Report{Use: opus, Ended: true})
 				}
 			})
 		}
@@ -247,36 +246,36 @@ func TestABudgetIsPassedByOneRequest(t *testing.T) {
 // the day. The amount is as exact as the API's reports.
 func TestWhatALostServerHadOutCounts(t *testing.T) {
 	t.Parallel()
-	asksFor := upstream.Asked{Model: "claude-opus-5", Bytes: 80_000, MaxOutput: 20_000, Stream: true} // 0.50, and 0.50 for the response
+	asksFor := model.Asked{Model: "claude-opus-5", Bytes: 80_000, MaxOutput: 20_000, Stream: true} // 0.50, and 0.50 for the response
 	whole := asksFor
 	whole.Stream = false
-	begun := upstream.Use{Model: "claude-opus-5", Usage: price.Usage{Input: 20_000}} // 0.10
+	begun := model.Use{Model: "claude-opus-5", Usage: price.Usage{Input: 20_000}} // 0.10
 	searching, huge := asksFor, asksFor
 	searching.Repeats = true
 	huge.Media = 30_000_000
 	advised := searching
 	advised.Hidden, advised.Other = true, "claude-fable-5" // twice as dear
 	for name, c := range map[string]struct {
-		asks   upstream.Asked
-		report []upstream.Report
+		asks   model.Asked
+		report []model.Report
 		want   float64
 	}{
 		"not answered":            {asksFor, nil, 0.5},
 		"not answered as stream":  {whole, nil, 1},
-		"begun":                   {asksFor, []upstream.Report{{Use: begun}}, 0.1},
-		"some of it":              {asksFor, []upstream.Report{{Use: begun}, {Use: begun, Written: 4000}}, 0.2},
-		"unknown":                 {asksFor, []upstream.Report{{Ended: true, Unknown: true}}, 0.5},
-		"unknown as no stream":    {whole, []upstream.Report{{Ended: true, Unknown: true}}, 1},
-		"unknown with searches":   {searching, []upstream.Report{{Use: begun}, {Use: begun, Written: 4000}, {Use: begun, Ended: true, Unknown: true}}, 0.2 + 9*0.5},
-		"unknown with an advisor": {advised, []upstream.Report{{Use: begun}, {Use: begun, Ended: true, Unknown: true}}, 0.1 + 9*1 + 1},
-		"more than a model reads": {huge, []upstream.Report{{Ended: true, Unknown: true}}, 6.25},
-		"refused by the API":      {asksFor, []upstream.Report{{Ended: true}}, 0},
-		"answered":                {asksFor, []upstream.Report{{Use: begun}, {Use: begun, Written: 4000}, {Use: opus, Ended: true}}, 1},
+		"begun":                   {asksFor, []model.Report{{Use: begun}}, 0.1},
+		"some of it":              {asksFor, []model.Report{{Use: begun}, {Use: begun, Written: 4000}}, 0.2},
+		"unknown":                 {asksFor, []model.Report{{Ended: true, Unknown: true}}, 0.5},
+		"unknown as no stream":    {whole, []model.Report{{Ended: true, Unknown: true}}, 1},
+		"unknown with searches":   {searching, []model.Report{{Use: begun}, {Use: begun, Written: 4000}, {Use: begun, Ended: true, Unknown: true}}, 0.2 + 9*0.5},
+		"unknown with an advisor": {advised, []model.Report{{Use: begun}, {Use: begun, Ended: true, Unknown: true}}, 0.1 + 9*1 + 1},
+		"more than a model reads": {huge, []model.Report{{Ended: true, Unknown: true}}, 6.25},
+		"refused by the API":      {asksFor, []model.Report{{Ended: true}}, 0},
+		"answered":                {asksFor, []model.Report{{Use: begun}, {Use: begun, Written: 4000}, {Use: opus, Ended: true}}, 1},
 	} {
-		for node, next := range map[string]func(w world, limits meter.Limits) *meter.Turn{
-			"the turn's next server": func(w world, l meter.Limits) *meter.Turn { return w.meter.Turn(w.id, 1, w.file, l) },
-			"one without its files":  func(w world, l meter.Limits) *meter.Turn { return w.meter.Turn(w.id, 1, w.file+"-elsewhere", l) },
-			"the next turn": func(w world, l meter.Limits) *meter.Turn {
+		for node, next := range map[string]func(w world, limits model.Limits) *model.Turn{
+			"the turn's next server": func(w world, l model.Limits) *model.Turn { return w.meter.Turn(w.id, 1, w.file, l) },
+			"one without its files":  func(w world, l model.Limits) *model.Turn { return w.meter.Turn(w.id, 1, w.file+"-elsewhere", l) },
+			"the next turn": func(w world, l model.Limits) *model.Turn {
 				must.OK(w.t, w.rdb.HSet(w.t.Context(), w.key("job"), "turn", 2).Err())
 				return w.meter.Turn(w.id, 2, w.file+"-elsewhere", l)
 			},
@@ -284,7 +283,7 @@ func TestWhatALostServerHadOutCounts(t *testing.T) {
 			t.Run(name+", "+node, func(t *testing.T) {
 				t.Parallel()
 				w := inWorld(t, storetest.PrivateRedis(t))
-				limits := meter.Limits{Days: job.Spending{Server: 100 * price.Dollar, User: 100 * price.Dollar}}
+				limits := model.Limits{Days: job.Spending{Server: 100 * price.Dollar, User: 100 * price.Dollar}}
 				lost := w.meter.Turn(w.id, 1, w.file, limits)
 				report := admit(t, lost, c.asks)
 				settled := c.want == 0.1 // nothing has been written yet
@@ -298,7 +297,7 @@ func TestWhatALostServerHadOutCounts(t *testing.T) {
 				})
 				again := next(w, limits)
 				for range 2 {
-					admit(t, again, forOpus)(upstream.Report{Ended: true})
+					admit(t, again, forOpus)(model.Report{Ended: true})
 				}
 				if err := again.Close(t.Context()); err != nil || w.cost() != c.want {
 					t.Errorf("the job has cost %v, want %v; %v", w.cost(), c.want, err)
@@ -315,7 +314,7 @@ func TestWhatALostServerHadOutCounts(t *testing.T) {
 func TestAWaitingRequestIsGivenUp(t *testing.T) {
 	t.Parallel()
 	w := inWorld(t, storetest.PrivateRedis(t))
-	turn := w.meter.Turn(w.id, 1, w.file, meter.Limits{Days: job.Spending{Kind: price.Dollar}})
+	turn := w.meter.Turn(w.id, 1, w.file, model.Limits{Days: job.Spending{Kind: price.Dollar}})
 	admit(t, turn, forOpus)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
@@ -324,21 +323,21 @@ func TestAWaitingRequestIsGivenUp(t *testing.T) {
 	}
 }
 
-// BenchmarkRequest measures how long the meter delays a request, with and without a budget.
-func BenchmarkRequest(b *testing.B) {
+// BenchmarkBookedRequest measures how long the meter delays a request, with and without a budget.
+func BenchmarkBookedRequest(b *testing.B) {
 	rdb := storetest.PrivateRedis(b)
 	s := storetest.New(b, rdb, lifecycle.Options{})
 	j := must.Get(s.Start(b.Context(), storetest.NewJob("u1")))(b)
 	prices := must.Get(price.Load(""))(b)
-	for name, limits := range map[string]meter.Limits{"free": {}, "under a budget": {Days: job.Spending{Server: 1e15}}} {
+	for name, limits := range map[string]model.Limits{"free": {}, "under a budget": {Days: job.Spending{Server: 1e15}}} {
 		b.Run(name, func(b *testing.B) {
-			turn := meter.New(s.Store, prices, slog.New(slog.DiscardHandler)).Turn(j.ID, 1, filepath.Join(b.TempDir(), "usage"), limits)
+			turn := model.NewMeter(s.Store, prices, slog.New(slog.DiscardHandler)).Turn(j.ID, 1, filepath.Join(b.TempDir(), "usage"), limits)
 			var took []time.Duration
 			for b.Loop() {
 				begun := time.Now()
-				report := must.Get(turn.Admit(b.Context(), upstream.Asked{Model: "claude-opus-5", Bytes: 88_000, MaxOutput: 32_000, Stream: true}))(b)
-				report(upstream.Report{Use: upstream.Use{Model: "claude-opus-5", Usage: price.Usage{Input: 10}}})
-				report(upstream.Report{Use: upstream.Use{Model: "claude-opus-5", Usage: price.Usage{Input: 10, Output: 1}}, Ended: true})
+				report := must.Get(turn.Admit(b.Context(), model.Asked{Model: "claude-opus-5", Bytes: 88_000, MaxOutput: 32_000, Stream: true}))(b)
+				report(model.Report{Use: model.Use{Model: "claude-opus-5", Usage: price.Usage{Input: 10}}})
+				report(model.Report{Use: model.Use{Model: "claude-opus-5", Usage: price.Usage{Input: 10, Output: 1}}, Ended: true})
 				took = append(took, time.Since(begun))
 			}
 			slices.Sort(took)

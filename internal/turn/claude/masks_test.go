@@ -1,4 +1,4 @@
-package forbidden_test
+package claude_test
 
 import (
 	"os"
@@ -7,12 +7,12 @@ import (
 	"testing"
 
 	"ringback/internal/rules/approval"
-	"ringback/internal/turn/forbidden"
+	"ringback/internal/turn/claude"
 	"ringback/test/must"
 )
 
-// write creates a file and its directories.
-func write(t *testing.T, path string) string {
+// madeFile creates a file and its directories.
+func madeFile(t *testing.T, path string) string {
 	t.Helper()
 	must.OK(t, os.MkdirAll(filepath.Dir(path), 0o700))
 	must.OK(t, os.WriteFile(path, []byte("text"), 0o600))
@@ -23,10 +23,10 @@ func write(t *testing.T, path string) string {
 func TestWhatIsForbiddenToPrograms(t *testing.T) {
 	t.Parallel()
 	job, data := t.TempDir(), t.TempDir()
-	env, nested := write(t, job+"/.env"), write(t, job+"/a/.env")
-	write(t, job+"/config/x")
-	payload := write(t, job+"/result.json")
-	key, given, beside := write(t, data+"/keys/one"), write(t, data+"/keys/given/two"), write(t, data+"/keys/given-not")
+	env, nested := madeFile(t, job+"/.env"), madeFile(t, job+"/a/.env")
+	madeFile(t, job+"/config/x")
+	payload := madeFile(t, job+"/result.json")
+	key, given, beside := madeFile(t, data+"/keys/one"), madeFile(t, data+"/keys/given/two"), madeFile(t, data+"/keys/given-not")
 	for name, row := range map[string]struct {
 		deny  []string
 		given []string
@@ -44,14 +44,14 @@ func TestWhatIsForbiddenToPrograms(t *testing.T) {
 		"all of it is given":            {[]string{"Read(/" + data + "/keys/**)"}, []string{data + "/keys"}, nil},
 		"what holds the job gives none": {[]string{"Read(**/.env)"}, []string{"/", filepath.Dir(job), job}, []string{env, nested}},
 	} {
-		masks, err := forbidden.ToProgram(t.Context(), approval.ToolRules{Deny: row.deny}, job, t.TempDir(), row.given...)
+		masks, err := claude.MasksOfProgram(t.Context(), approval.ToolRules{Deny: row.deny}, job, t.TempDir(), row.given...)
 		slices.Sort(masks.Unreadable)
 		slices.Sort(row.want)
 		if err != nil || !slices.Equal(masks.Unreadable, row.want) || len(masks.Unwritable) > 0 {
 			t.Errorf("%s: %v, %v, want %v", name, masks, err, row.want)
 		}
 	}
-	masks, err := forbidden.ToTurn(t.Context(), approval.ToolRules{Deny: []string{"Read(**/result.json)", "Read(**/.env)", "Edit(config/**)"}}, job, "", t.TempDir())
+	masks, err := claude.MasksOfTurn(t.Context(), approval.ToolRules{Deny: []string{"Read(**/result.json)", "Read(**/.env)", "Edit(config/**)"}}, job, "", t.TempDir())
 	slices.Sort(masks.Unreadable)
 	if err != nil || !slices.Equal(masks.Unreadable, []string{env, nested}) || len(masks.Unwritable) != 1 {
 		t.Errorf("a turn: %v, %v", masks, err)

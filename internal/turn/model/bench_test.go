@@ -1,4 +1,4 @@
-package upstream_test
+package model_test
 
 import (
 	"io"
@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"ringback/internal/turn/upstream"
+	"ringback/internal/turn/model"
 	"ringback/test/must"
 )
 
@@ -23,7 +23,7 @@ func BenchmarkRequest(b *testing.B) {
 	}))
 	b.Cleanup(api.Close)
 	u := must.Get(url.Parse(api.URL))(b)
-	passed := httptest.NewServer(whole(upstream.API{URL: u, Transport: upstream.NewTransport(nil)}))
+	passed := httptest.NewServer(whole(model.API{URL: u, Transport: model.NewTransport(nil)}))
 	b.Cleanup(passed.Close)
 	body := `{"a":"` + strings.Repeat("x", 88_000) + `"}`
 	for name, address := range map[string]string{"direct": api.URL, "passed on": passed.URL} {

@@ -1,6 +1,4 @@
-// Package upstream forwards turns' requests to the model's API and adds the server's
-// credential, so that turns do not need it.
-package upstream
+package model
 
 import (
 	"context"

@@ -1,6 +1,4 @@
-// Package forbidden determines what a kind's deny rules hide from its jobs' processes in a
-// sandbox.
-package forbidden
+package claude
 
 import (
 	"context"
@@ -9,15 +7,14 @@ import (
 
 	"ringback/internal/rules/approval"
 	"ringback/internal/sandbox/process"
-	"ringback/internal/turn/claude"
 )
 
-// ToTurn returns what a turn that works in dir may not access: files, except those for its
+// MasksOfTurn returns what a turn that works in dir may not access: files, except those for its
 // callbacks, and programs on its PATH. The files mounted over them are prepared in the directory covers.
-func ToTurn(ctx context.Context, rules approval.ToolRules, dir, path, covers string) (process.Masks, error) {
+func MasksOfTurn(ctx context.Context, rules approval.ToolRules, dir, path, covers string) (process.Masks, error) {
 	return masks(ctx, rules, dir, covers, func(dir string, f approval.Forbidden) (process.Forbidden, []string) {
 		callsBack := func(path string) bool {
-			return filepath.Dir(path) == dir && slices.Contains(claude.PayloadFiles(), filepath.Base(path))
+			return filepath.Dir(path) == dir && slices.Contains(PayloadFiles(), filepath.Base(path))
 		}
 		return process.Forbidden{
 			Unreadable: func(path string) bool { return f.Unreadable(path) && !callsBack(path) },
@@ -26,11 +23,11 @@ func ToTurn(ctx context.Context, rules approval.ToolRules, dir, path, covers str
 	})
 }
 
-// ToProgram returns what a verifier or an action's command may not read, because it runs
+// MasksOfProgram returns what a verifier or an action's command may not read, because it runs
 // code that Claude wrote, or with input from Claude. Rules about programs and about writing
 // apply only to Claude's own calls. What the kind grants to the command, such as paths
 // under readable, stays accessible.
-func ToProgram(
+func MasksOfProgram(
 	ctx context.Context, rules approval.ToolRules, dir, covers string, given ...string,
 ) (process.Masks, error) {
 	return masks(ctx, rules, dir, covers, func(dir string, f approval.Forbidden) (process.Forbidden, []string) {

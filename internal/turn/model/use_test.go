@@ -1,4 +1,4 @@
-package upstream_test
+package model_test
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringback/internal/job/price"
-	"ringback/internal/turn/upstream"
+	"ringback/internal/turn/model"
 	"ringback/test/must"
 )
 
@@ -54,9 +54,9 @@ func TestWhatARequestUses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var told []upstream.Report
-			s := api(t, upstream.API{AdmitFunc: func(context.Context, upstream.Asked) (func(upstream.Report), error) {
-				return func(r upstream.Report) { told = append(told, r) }, nil
+			var told []model.Report
+			s := api(t, model.API{AdmitFunc: func(context.Context, model.Asked) (func(model.Report), error) {
+				return func(r model.Report) { told = append(told, r) }, nil
 			}}, func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", c.kind)
 				w.WriteHeader(c.status)
@@ -71,9 +71,9 @@ func TestWhatARequestUses(t *testing.T) {
 			_, _ = io.Copy(io.Discard, call(t, "POST", s.URL+"/v1/messages", http.Header{}).Body)
 			s.Close() // waits for the request to end
 			last := told[len(told)-1]
-			want := upstream.Use{Model: "m", Usage: c.want}
+			want := model.Use{Model: "m", Usage: c.want}
 			if c.want == (price.Usage{}) {
-				want = upstream.Use{}
+				want = model.Use{}
 			}
 			if diff := cmp.Diff(want, last.Use); diff != "" || !last.Ended || last.Unknown != c.unknown {
 				t.Errorf("the last report is %+v: %s", last, diff)
@@ -89,62 +89,62 @@ func TestWhatTheTotalLeavesOut(t *testing.T) {
 	for name, c := range map[string]struct {
 		usage, end string // the reports at the beginning and the end of the response
 		repeats    bool
-		want       upstream.Use
+		want       model.Use
 		unknown    bool
 	}{
 		"a compaction": {
 			`{"input_tokens":23000,"output_tokens":1}`,
 			`{"output_tokens":1000,"iterations":[{"type":"compaction","input_tokens":180000,"output_tokens":3500},{"type":"message","input_tokens":23000,"output_tokens":1000}]}`,
 			true,
-			upstream.Use{Model: "m", Iterations: []upstream.Iteration{{Usage: price.Usage{Input: 180_000, Output: 3500}}, {Usage: price.Usage{Input: 23_000, Output: 1000}}}},
+			model.Use{Model: "m", Iterations: []model.Iteration{{Usage: price.Usage{Input: 180_000, Output: 3500}}, {Usage: price.Usage{Input: 23_000, Output: 1000}}}},
 			false,
 		},
 		"an advisor by another model": {
 			`{"input_tokens":400,"output_tokens":1,"iterations":null}`,
 			`{"output_tokens":90,"iterations":[{"type":"message","model":"m","input_tokens":400,"output_tokens":40},{"type":"advisor_message","model":"a","input_tokens":800,"cache_creation_input_tokens":6,"cache_creation":{"ephemeral_1h_input_tokens":5},"output_tokens":1600}]}`,
 			true,
-			upstream.Use{Model: "m", Usage: price.Usage{Output: 50}, Iterations: []upstream.Iteration{{Model: "m", Usage: price.Usage{Input: 400, Output: 40}}, {Model: "a", Usage: price.Usage{Input: 800, CacheWrite: 6, CacheWrite1h: 5, Output: 1600}}}},
+			model.Use{Model: "m", Usage: price.Usage{Output: 50}, Iterations: []model.Iteration{{Model: "m", Usage: price.Usage{Input: 400, Output: 40}}, {Model: "a", Usage: price.Usage{Input: 800, CacheWrite: 6, CacheWrite1h: 5, Output: 1600}}}},
 			false,
 		},
 		"inferences of an unknown type, without any of the model's own": {
 			`{"input_tokens":7,"output_tokens":1}`, `{"output_tokens":4,"iterations":[{"type":"rehearsal","input_tokens":50}]}`, false,
-			upstream.Use{Model: "m", Usage: price.Usage{Input: 7, Output: 4}, Iterations: []upstream.Iteration{{Usage: price.Usage{Input: 50}}}},
+			model.Use{Model: "m", Usage: price.Usage{Input: 7, Output: 4}, Iterations: []model.Iteration{{Usage: price.Usage{Input: 50}}}},
 			false,
 		},
-		"a compaction that breaks off": {`{"input_tokens":7,"output_tokens":1}`, ``, true, upstream.Use{Model: "m", Usage: price.Usage{Input: 7, Output: 1}}, true},
-		"an end that cannot be read":   {`{"input_tokens":7,"output_tokens":1}`, `[]`, true, upstream.Use{Model: "m", Usage: price.Usage{Input: 7, Output: 1}}, true},
-		"a beginning without numbers":  {`{"input_tokens":0,"output_tokens":1}`, ``, false, upstream.Use{Model: "m", Usage: price.Usage{Output: 1}}, true},
-		"no numbers at all":            {`{}`, `{}`, false, upstream.Use{Model: "m"}, true},
+		"a compaction that breaks off": {`{"input_tokens":7,"output_tokens":1}`, ``, true, model.Use{Model: "m", Usage: price.Usage{Input: 7, Output: 1}}, true},
+		"an end that cannot be read":   {`{"input_tokens":7,"output_tokens":1}`, `[]`, true, model.Use{Model: "m", Usage: price.Usage{Input: 7, Output: 1}}, true},
+		"a beginning without numbers":  {`{"input_tokens":0,"output_tokens":1}`, ``, false, model.Use{Model: "m", Usage: price.Usage{Output: 1}}, true},
+		"no numbers at all":            {`{}`, `{}`, false, model.Use{Model: "m"}, true},
 		"an unknown speed and place": {
 			`{"input_tokens":7,"speed":"ludicrous","inference_geo":"moon"}`, `{"output_tokens":1}`, false,
-			upstream.Use{Model: "m", Usage: price.Usage{Input: 7, Output: 1, Fast: true, US: true}},
+			model.Use{Model: "m", Usage: price.Usage{Input: 7, Output: 1, Fast: true, US: true}},
 			false,
 		},
 		"unknown numbers": {
 			`{"input_tokens":7}`, `{"output_tokens":1,"server_tool_use":{"web_fetch_requests":3,"moon_requests":2}}`, false,
-			upstream.Use{Model: "m", Usage: price.Usage{Input: 7, Output: 1}, Unpriced: "server_tool_use.moon_requests"},
+			model.Use{Model: "m", Usage: price.Usage{Input: 7, Output: 1}, Unpriced: "server_tool_use.moon_requests"},
 			false,
 		},
 		"an unknown number of an inference": {
 			`{"input_tokens":7}`, `{"output_tokens":1,"iterations":[{"type":"message","input_tokens":7,"output_tokens":1,"cache_creation":{"ephemeral_1w_input_tokens":9}}]}`, false,
-			upstream.Use{Model: "m", Iterations: []upstream.Iteration{{Usage: price.Usage{Input: 7, Output: 1}}}, Unpriced: "cache_creation.ephemeral_1w_input_tokens"},
+			model.Use{Model: "m", Iterations: []model.Iteration{{Usage: price.Usage{Input: 7, Output: 1}}}, Unpriced: "cache_creation.ephemeral_1w_input_tokens"},
 			false,
 		},
 		"details, and what a gateway adds": {
 			`{"input_tokens":7,"moon_tokens":0}`, `{"output_tokens":1,"output_tokens_details":{"thinking_tokens":1},"total_tokens":8,"cost":0.1,"cost_details":{"x":1},"service_tier":"standard"}`, false,
-			upstream.Use{Model: "m", Usage: price.Usage{Input: 7, Output: 1}},
+			model.Use{Model: "m", Usage: price.Usage{Input: 7, Output: 1}},
 			false,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var last upstream.Report
+			var last model.Report
 			tools := `[]`
 			if c.repeats {
 				tools = `[{"type":"advisor_20260301","model":"a"}]`
 			}
-			s := api(t, upstream.API{AdmitFunc: func(context.Context, upstream.Asked) (func(upstream.Report), error) {
-				return func(r upstream.Report) { last = r }, nil
+			s := api(t, model.API{AdmitFunc: func(context.Context, model.Asked) (func(model.Report), error) {
+				return func(r model.Report) { last = r }, nil
 			}}, func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", "text/event-stream")
 				fmt.Fprintf(w, "event: message_start\ndata: {\"message\":{\"model\":\"m\",\"usage\":%s}}\n\n", c.usage)
@@ -167,7 +167,7 @@ func TestRequestsAreAdmitted(t *testing.T) {
 	t.Parallel()
 	var open, asked atomic.Int64
 	var refused atomic.Bool
-	s := api(t, upstream.API{AdmitFunc: func(_ context.Context, asked upstream.Asked) (func(upstream.Report), error) {
+	s := api(t, model.API{AdmitFunc: func(_ context.Context, asked model.Asked) (func(model.Report), error) {
 		if asked.Bytes != 2 || asked.MaxOutput != 128_000 {
 			t.Errorf("the request asks for %+v", asked)
 		}
@@ -175,7 +175,7 @@ func TestRequestsAreAdmitted(t *testing.T) {
 			return nil, errors.New("The money is spent.")
 		}
 		open.Add(1)
-		return func(r upstream.Report) {
+		return func(r model.Report) {
 			if r.Ended {
 				open.Add(-1)
 			}
@@ -200,12 +200,12 @@ func TestRequestsAreAdmitted(t *testing.T) {
 var client = &http.Client{Transport: &http.Transport{}}
 
 // api starts an API and a server that forwards to it, and returns the latter.
-func api(t *testing.T, way upstream.API, handler http.HandlerFunc) *httptest.Server {
+func api(t *testing.T, way model.API, handler http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	real := httptest.NewServer(handler)
 	t.Cleanup(real.Close)
 	way.URL, _ = url.Parse(real.URL)
-	way.Transport = upstream.NewTransport(nil)
+	way.Transport = model.NewTransport(nil)
 	s := httptest.NewServer(whole(way))
 	t.Cleanup(s.Close)
 	return s
@@ -233,9 +233,9 @@ func TestWhatTheModelHasSaid(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			answers := &upstream.Answers{}
-			s := api(t, upstream.API{Answers: answers, AdmitFunc: func(context.Context, upstream.Asked) (func(upstream.Report), error) {
-				return func(upstream.Report) {}, nil
+			answers := &model.Answers{}
+			s := api(t, model.API{Answers: answers, AdmitFunc: func(context.Context, model.Asked) (func(model.Report), error) {
+				return func(model.Report) {}, nil
 			}}, func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", c.kind)
 				_, _ = io.WriteString(w, c.body)

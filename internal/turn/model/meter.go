@@ -1,13 +1,4 @@
-// Package meter counts what turns' requests to the model's API use, books it, and admits a
-// request only while no budget is used up.
-//
-// The usage of a turn is appended to a file before the turn gets the response, so that it
-// is not lost with the server. From there it is booked in the store, which may be
-// unavailable for a while. Each booking contains the usage of the whole turn, so it can be
-// repeated safely. It also contains what the requests in flight may have cost. If the
-// server is lost, they count as that: the turn's next server reads the file, and the job's
-// next turn the store.
-package meter
+package model
 
 import (
 	"bufio"
@@ -25,7 +16,6 @@ import (
 	"ringback/internal/job/price"
 	"ringback/internal/sandbox/untrusted"
 	"ringback/internal/store"
-	"ringback/internal/turn/upstream"
 )
 
 // Meter counts the usage of the turns on a node.
@@ -39,8 +29,8 @@ type Meter struct {
 	unknown map[string]bool
 }
 
-// New returns a meter.
-func New(s *store.Store, prices *price.Table, log *slog.Logger) *Meter {
+// NewMeter returns a meter.
+func NewMeter(s *store.Store, prices *price.Table, log *slog.Logger) *Meter {
 	return &Meter{store: s, prices: prices, log: log, unknown: map[string]bool{}}
 }
 
@@ -49,7 +39,7 @@ const maxUnknown = 100
 
 func (m *Meter) price(model string, u price.Usage) price.Nano {
 	cost, known := m.prices.Cost(model, u)
-	if !known && model != upstream.AnyModel {
+	if !known && model != AnyModel {
 		m.warnOnce(
 			model, "model has no price: charged at the highest price of its family", "model", model,
 			"hint", "Add it to the table that PRICES_FILE names.",
@@ -179,7 +169,7 @@ func (t *Turn) now() job.Metered {
 
 // metered returns the usage of a request in the form in which it is booked. asked is the model that it
 // names.
-func (m *Meter) metered(asked string, u upstream.Use) (sum job.Metered) {
+func (m *Meter) metered(asked string, u Use) (sum job.Metered) {
 	if !u.None() {
 		sum = m.inference(u.Model, u.Usage)
 	}

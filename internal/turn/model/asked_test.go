@@ -1,4 +1,4 @@
-package upstream_test
+package model_test
 
 import (
 	"bytes"
@@ -20,7 +20,7 @@ import (
 	"testing/iotest"
 	"time"
 
-	"ringback/internal/turn/upstream"
+	"ringback/internal/turn/model"
 	"ringback/test/must"
 )
 
@@ -40,7 +40,7 @@ func TestTokensAreHeardBeforeTheRequestGoesOut(t *testing.T) {
 	} {
 		var heard []string
 		var arrived string
-		s := api(t, upstream.API{HeardFunc: func(_ context.Context, tokens []string) error {
+		s := api(t, model.API{HeardFunc: func(_ context.Context, tokens []string) error {
 			for _, token := range tokens {
 				if token == one || token == two {
 					heard = append(heard, token)
@@ -71,7 +71,7 @@ func TestTokensAreHeardBeforeTheRequestGoesOut(t *testing.T) {
 // A request's maximum cost is determined from it, however it is written.
 func TestWhatARequestAsksFor(t *testing.T) {
 	t.Parallel()
-	for body, want := range map[string]upstream.Asked{
+	for body, want := range map[string]model.Asked{
 		`{"model":"claude-opus-5","max_tokens":32000,"stream":true,"messages":[{"role":"user","content":"max_tokens\":1"}]}`: {Model: "claude-opus-5", MaxOutput: 32000, Stream: true},
 		"{ \"max_tokens\"\n:\t1 ,\"max_tokens\":900,\"m\\u006fdel\":\"\\u006d\"}":                                            {Model: "m", MaxOutput: 900},
 		`{"max_tokens":1e5}`:            {MaxOutput: 128_000},
@@ -80,10 +80,10 @@ func TestWhatARequestAsksFor(t *testing.T) {
 		`{"speed":"fast","inference_geo":"us","max_tokens":7,"system":[{"type":"text","text":"\\","cache_control":{"type":"ephemeral","ttl":"1h"}}]}`: {MaxOutput: 7, Fast: true, US: true, Hour: true},
 		`{"messages":[{"model":"x","max_tokens":5,"stream":true}],"a":{"speed":"fast"}}`:                                                              {MaxOutput: 128_000},
 	} {
-		var asked upstream.Asked
-		s := api(t, upstream.API{AdmitFunc: func(_ context.Context, a upstream.Asked) (func(upstream.Report), error) {
+		var asked model.Asked
+		s := api(t, model.API{AdmitFunc: func(_ context.Context, a model.Asked) (func(model.Report), error) {
 			asked = a
-			return func(upstream.Report) {}, nil
+			return func(model.Report) {}, nil
 		}}, func(http.ResponseWriter, *http.Request) {})
 		want.Bytes = int64(len(body))
 		if answer := send(t, "POST", s.URL+"/v1/messages", body, nil); answer.StatusCode != http.StatusOK || asked != want {
@@ -108,32 +108,32 @@ func TestWhatARequestMayCostBesides(t *testing.T) {
 	for _, c := range []struct {
 		name, body string
 		free       int // bytes that are no text
-		want       upstream.Asked
+		want       model.Asked
 	}{
-		{"a large image counts as the API scales it", of(data(large)), len(large), upstream.Asked{Media: 4784}},
-		{"a small one by its pixels", of(data(small)), len(small), upstream.Asked{Media: 4 * 2}},
-		{"two of them", `{"a":` + of(data(small)) + `,"b":` + of(`"data":"`+large+`","type":"base64"`) + `}`, len(small) + len(large), upstream.Asked{Media: 4784 + 8}},
-		{"one in a format without a size", of(data("UklGRiQAAABXRUJQVlA4")), 20, upstream.Asked{Media: 4784}},
-		{"a document, whose pages may be compressed", of(data("JVBERi0xLjc=")), 12, upstream.Asked{Media: upstream.Window}},
-		{"text that looks like an image", of(`"type":"text","data":"` + small + `"`), 0, upstream.Asked{}},
-		{"an image that may be text", of(`"type":"text",` + data(small)), 0, upstream.Asked{Media: upstream.Window}},
-		{"a stored file", of(`"type":"file","file_id":"f"`), 0, upstream.Asked{Media: upstream.Window}},
-		{"input of a tool is text", `{"messages":[{"content":[{"type":"tool_use","input":{"source":{` + data(small) + `}}}]}]}`, 0, upstream.Asked{}},
-		{"an advisor", `{"tools":[{"type":"advisor_20260301","model":"claude-opus-5"}]}`, 0, upstream.Asked{Other: "claude-opus-5", Repeats: true, Hidden: true}},
-		{"a compaction", `{"context_management":{"edits":[{"type":"clear_thinking_20251015"},{"type":"compact_20260112"}]}}`, 0, upstream.Asked{Repeats: true, Hidden: true}},
-		{"models for what the first refuses", `{"fallbacks":[{"model":"a","max_tokens":9,"speed":"fast"},{"model":"b"}]}`, 0, upstream.Asked{Other: upstream.AnyModel, Repeats: true, Hidden: true, Fast: true, MaxOutput: 9}},
-		{"one of the API's choice", `{"fallbacks":"default"}`, 0, upstream.Asked{Other: upstream.AnyModel, Repeats: true, Hidden: true}},
-		{"searches", `{"tools":[{"type":"web_search_20250305"}]}`, 0, upstream.Asked{Repeats: true}},
-		{"tools of the CLI", `{"tools":[{"name":"Bash","model":null,"type":null},{"type":"custom"},{"type":"bash_20250124"}],"fallbacks":null,"speed":null,"inference_geo":null}`, 0, upstream.Asked{}},
-		{"a tool that is charged by the hour", `{"tools":[{"type":"code_execution_20250825"}]}`, 0, upstream.Asked{Unpriced: `tool "code_execution_20250825"`}},
-		{"an unknown tool", `{"tools":[{"type":"oracle_20300101"}]}`, 0, upstream.Asked{Unpriced: `tool "oracle_20300101"`}},
-		{"an unknown edit", `{"context_management":{"edits":[{"type":"clear_tool_uses_20250919"},{"type":"rewrite_20300101"}]}}`, 0, upstream.Asked{Unpriced: `context edit "rewrite_20300101"`}},
-		{"an unknown speed and place", `{"speed":"ludicrous","inference_geo":"moon"}`, 0, upstream.Asked{Fast: true, US: true}},
+		{"a large image counts as the API scales it", of(data(large)), len(large), model.Asked{Media: 4784}},
+		{"a small one by its pixels", of(data(small)), len(small), model.Asked{Media: 4 * 2}},
+		{"two of them", `{"a":` + of(data(small)) + `,"b":` + of(`"data":"`+large+`","type":"base64"`) + `}`, len(small) + len(large), model.Asked{Media: 4784 + 8}},
+		{"one in a format without a size", of(data("UklGRiQAAABXRUJQVlA4")), 20, model.Asked{Media: 4784}},
+		{"a document, whose pages may be compressed", of(data("JVBERi0xLjc=")), 12, model.Asked{Media: model.Window}},
+		{"text that looks like an image", of(`"type":"text","data":"` + small + `"`), 0, model.Asked{}},
+		{"an image that may be text", of(`"type":"text",` + data(small)), 0, model.Asked{Media: model.Window}},
+		{"a stored file", of(`"type":"file","file_id":"f"`), 0, model.Asked{Media: model.Window}},
+		{"input of a tool is text", `{"messages":[{"content":[{"type":"tool_use","input":{"source":{` + data(small) + `}}}]}]}`, 0, model.Asked{}},
+		{"an advisor", `{"tools":[{"type":"advisor_20260301","model":"claude-opus-5"}]}`, 0, model.Asked{Other: "claude-opus-5", Repeats: true, Hidden: true}},
+		{"a compaction", `{"context_management":{"edits":[{"type":"clear_thinking_20251015"},{"type":"compact_20260112"}]}}`, 0, model.Asked{Repeats: true, Hidden: true}},
+		{"models for what the first refuses", `{"fallbacks":[{"model":"a","max_tokens":9,"speed":"fast"},{"model":"b"}]}`, 0, model.Asked{Other: model.AnyModel, Repeats: true, Hidden: true, Fast: true, MaxOutput: 9}},
+		{"one of the API's choice", `{"fallbacks":"default"}`, 0, model.Asked{Other: model.AnyModel, Repeats: true, Hidden: true}},
+		{"searches", `{"tools":[{"type":"web_search_20250305"}]}`, 0, model.Asked{Repeats: true}},
+		{"tools of the CLI", `{"tools":[{"name":"Bash","model":null,"type":null},{"type":"custom"},{"type":"bash_20250124"}],"fallbacks":null,"speed":null,"inference_geo":null}`, 0, model.Asked{}},
+		{"a tool that is charged by the hour", `{"tools":[{"type":"code_execution_20250825"}]}`, 0, model.Asked{Unpriced: `tool "code_execution_20250825"`}},
+		{"an unknown tool", `{"tools":[{"type":"oracle_20300101"}]}`, 0, model.Asked{Unpriced: `tool "oracle_20300101"`}},
+		{"an unknown edit", `{"context_management":{"edits":[{"type":"clear_tool_uses_20250919"},{"type":"rewrite_20300101"}]}}`, 0, model.Asked{Unpriced: `context edit "rewrite_20300101"`}},
+		{"an unknown speed and place", `{"speed":"ludicrous","inference_geo":"moon"}`, 0, model.Asked{Fast: true, US: true}},
 	} {
-		var asked upstream.Asked
-		s := api(t, upstream.API{Fetch: true, Search: true, AdmitFunc: func(_ context.Context, a upstream.Asked) (func(upstream.Report), error) {
+		var asked model.Asked
+		s := api(t, model.API{Fetch: true, Search: true, AdmitFunc: func(_ context.Context, a model.Asked) (func(model.Report), error) {
 			asked = a
-			return func(upstream.Report) {}, nil
+			return func(model.Report) {}, nil
 		}}, func(http.ResponseWriter, *http.Request) {})
 		c.want.Bytes = int64(len(c.body) - c.free)
 		c.want.MaxOutput = cmp.Or(c.want.MaxOutput, 128_000)
@@ -156,7 +156,7 @@ func TestARequestWithTwoPricesIsRefused(t *testing.T) {
 		`{"model":"m","MODEL":"n","metadata":{"model":"o"},"messages":[{"model":1}]}`: 200,
 	} {
 		var sent bool
-		s := api(t, upstream.API{}, func(http.ResponseWriter, *http.Request) { sent = true })
+		s := api(t, model.API{}, func(http.ResponseWriter, *http.Request) { sent = true })
 		if answer := send(t, "POST", s.URL+"/v1/messages", body, nil); answer.StatusCode != status || sent != (status == 200) {
 			t.Errorf("%s is answered %d, sent: %t", body, answer.StatusCode, sent)
 		}
@@ -197,7 +197,7 @@ func TestTheAPICallsNobodyForATurn(t *testing.T) {
 					continue
 				}
 				arrived := false
-				s := api(t, upstream.API{Fetch: may == fetch, Search: may == search}, func(http.ResponseWriter, *http.Request) { arrived = true })
+				s := api(t, model.API{Fetch: may == fetch, Search: may == search}, func(http.ResponseWriter, *http.Request) { arrived = true })
 				answer := send(t, "POST", s.URL+path, body, nil)
 				if want := may >= needs; arrived != want || answer.StatusCode != map[bool]int{true: 200, false: 403}[want] {
 					t.Errorf("%.300s: %d, arrived %v, with permission %d", body, answer.StatusCode, arrived, may)
@@ -223,7 +223,7 @@ func TestWhatCannotBeReadIsNotPassedOn(t *testing.T) {
 		"nothing":        {"", nil, 400},
 		"too much":       {"{" + strings.Repeat(" ", 33<<20) + "}", nil, 413},
 	} {
-		s := api(t, upstream.API{}, func(http.ResponseWriter, *http.Request) { t.Errorf("%s: it was passed on", name) })
+		s := api(t, model.API{}, func(http.ResponseWriter, *http.Request) { t.Errorf("%s: it was passed on", name) })
 		must.Equal(t, c.want, send(t, "POST", s.URL+"/v1/messages", c.body, c.header).StatusCode, name, "the answer is")
 	}
 }
@@ -234,10 +234,10 @@ func TestARequestThatIsBrokenOffCounts(t *testing.T) {
 	for name, begin := range map[string]bool{"before the answer": false, "within the answer": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			last := make(chan upstream.Report, 1)
+			last := make(chan model.Report, 1)
 			goOn, asked := make(chan bool), make(chan bool)
-			s := api(t, upstream.API{AdmitFunc: func(context.Context, upstream.Asked) (func(upstream.Report), error) {
-				return func(r upstream.Report) {
+			s := api(t, model.API{AdmitFunc: func(context.Context, model.Asked) (func(model.Report), error) {
+				return func(r model.Report) {
 					if r.Ended {
 						last <- r
 					}
@@ -283,7 +283,7 @@ func TestLargeRequestsAreReadOneAfterAnother(t *testing.T) {
 	real := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
 	t.Cleanup(real.Close)
 	u, _ := url.Parse(real.URL)
-	go whole(upstream.API{URL: u, Transport: upstream.NewTransport(nil)}).Serve(l)
+	go whole(model.API{URL: u, Transport: model.NewTransport(nil)}).Serve(l)
 	size := 2 << 20
 	slow := must.Get(net.Dial("tcp", l.Addr().String()))(t)
 	fmt.Fprintf(slow, "POST /v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n{", size)

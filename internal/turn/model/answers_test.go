@@ -1,4 +1,4 @@
-package upstream_test
+package model_test
 
 import (
 	"io"
@@ -8,15 +8,15 @@ import (
 	"testing"
 	"time"
 
-	"ringback/internal/turn/upstream"
+	"ringback/internal/turn/model"
 	"ringback/test/must"
 )
 
 // ask sends a request to an API, and returns the recorded answers and the response's body.
-func ask(t *testing.T, path string, handler http.HandlerFunc) (*upstream.Answers, string) {
+func ask(t *testing.T, path string, handler http.HandlerFunc) (*model.Answers, string) {
 	t.Helper()
-	answers := &upstream.Answers{}
-	s := api(t, upstream.API{Answers: answers}, handler)
+	answers := &model.Answers{}
+	s := api(t, model.API{Answers: answers}, handler)
 	text := must.Get(io.ReadAll(call(t, "POST", s.URL+path, http.Header{"Accept-Encoding": {"gzip"}}).Body))(t)
 	return answers, string(text)
 }
@@ -32,14 +32,14 @@ func TestLimitsAreKnownFromTheAnswers(t *testing.T) {
 		header   map[string]string
 		body     string
 		answered bool
-		want     *upstream.Refusal
+		want     *model.Refusal
 	}{
 		"an answer":         {"/v1/messages", 200, nil, "data: {}\n\n", true, nil},
-		"an error":          {"/v1/messages?beta=true", 529, nil, refusal, false, &upstream.Refusal{Status: 529, Type: "overloaded_error", Message: "Busy"}},
-		"no JSON":           {"/v1/messages", 503, nil, "<html>" + long, false, &upstream.Refusal{Status: 503}},
-		"a quota":           {"/v1/messages", 429, map[string]string{"anthropic-ratelimit-unified-status": "rejected", "anthropic-ratelimit-unified-reset": "1800000000"}, "{}", false, &upstream.Refusal{Status: 429, ResetsAt: time.Unix(1800000000, 0).UTC()}},
-		"no quota":          {"/v1/messages", 429, map[string]string{"anthropic-ratelimit-unified-status": "allowed", "anthropic-ratelimit-unified-reset": "1800000000"}, "{}", false, &upstream.Refusal{Status: 429}},
-		"within a stream":   {"/v1/messages", 200, nil, "event: a\ndata: " + long + "\n\nevent: error\ndata: " + refusal + "\n\n", true, &upstream.Refusal{Type: "overloaded_error", Message: "Busy"}},
+		"an error":          {"/v1/messages?beta=true", 529, nil, refusal, false, &model.Refusal{Status: 529, Type: "overloaded_error", Message: "Busy"}},
+		"no JSON":           {"/v1/messages", 503, nil, "<html>" + long, false, &model.Refusal{Status: 503}},
+		"a quota":           {"/v1/messages", 429, map[string]string{"anthropic-ratelimit-unified-status": "rejected", "anthropic-ratelimit-unified-reset": "1800000000"}, "{}", false, &model.Refusal{Status: 429, ResetsAt: time.Unix(1800000000, 0).UTC()}},
+		"no quota":          {"/v1/messages", 429, map[string]string{"anthropic-ratelimit-unified-status": "allowed", "anthropic-ratelimit-unified-reset": "1800000000"}, "{}", false, &model.Refusal{Status: 429}},
+		"within a stream":   {"/v1/messages", 200, nil, "event: a\ndata: " + long + "\n\nevent: error\ndata: " + refusal + "\n\n", true, &model.Refusal{Type: "overloaded_error", Message: "Busy"}},
 		"text of the model": {"/v1/messages", 200, nil, "event: content_block_delta\ndata: " + refusal + "\n\n", true, nil},
 		"another path":      {"/v1/messages/count_tokens", 429, nil, refusal, false, nil},
 	} {

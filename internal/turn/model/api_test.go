@@ -1,4 +1,4 @@
-package upstream_test
+package model_test
 
 import (
 	"bufio"
@@ -16,18 +16,18 @@ import (
 	"strings"
 	"testing"
 
-	"ringback/internal/turn/upstream"
+	"ringback/internal/turn/model"
 	"ringback/test/must"
 )
 
 // whole returns an API that admits everything and records nothing, apart from what is set.
-func whole(a upstream.API) upstream.API {
+func whole(a model.API) model.API {
 	if a.Answers == nil {
-		a.Answers = &upstream.Answers{}
+		a.Answers = &model.Answers{}
 	}
 	if a.AdmitFunc == nil {
-		a.AdmitFunc = func(context.Context, upstream.Asked) (func(upstream.Report), error) {
-			return func(upstream.Report) {}, nil
+		a.AdmitFunc = func(context.Context, model.Asked) (func(model.Report), error) {
+			return func(model.Report) {}, nil
 		}
 	}
 	if a.HeardFunc == nil {
@@ -48,7 +48,7 @@ func start(t *testing.T, api http.Handler) string {
 func way(t *testing.T, base string, environ []string) string {
 	t.Helper()
 	u := must.Get(url.Parse(base))(t)
-	s := httptest.NewServer(whole(upstream.API{URL: u, Header: http.Header{"X-Api-Key": {"real"}}, Transport: upstream.NewTransport(environ)}))
+	s := httptest.NewServer(whole(model.API{URL: u, Header: http.Header{"X-Api-Key": {"real"}}, Transport: model.NewTransport(environ)}))
 	t.Cleanup(s.Close)
 	return s.URL
 }

@@ -1,4 +1,4 @@
-package meter
+package model
 
 import (
 	"cmp"
@@ -12,15 +12,14 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/job/price"
 	"ringback/internal/store"
-	"ringback/internal/turn/upstream"
 )
 
 // errSuperseded refuses the requests of a turn that is no longer its job's.
 var errSuperseded = errors.New("the turn is over: its job continues in another one")
 
 type request struct {
-	asked upstream.Asked
-	use   upstream.Use
+	asked Asked
+	use   Use
 	// reading is the maximum cost of its prompt, and writing that of a response.
 	reading, writing price.Nano
 	// most is the maximum that it may still cost, and unsettled what it is charged if
@@ -34,8 +33,8 @@ const rounds = 10
 // newRequest returns a request without a response yet. If its connection breaks, the API is
 // assumed to have read it. A streamed response has begun when its first token arrives, and
 // ends with the connection; any other may have been generated completely.
-func (m *Meter) newRequest(a upstream.Asked) *request {
-	prompt := min(a.Bytes+a.Media, upstream.Window)
+func (m *Meter) newRequest(a Asked) *request {
+	prompt := min(a.Bytes+a.Media, Window)
 	u := price.Usage{CacheWrite: prompt, Fast: a.Fast, US: a.US}
 	if a.Hour {
 		u.CacheWrite1h = prompt
@@ -54,7 +53,7 @@ func (m *Meter) newRequest(a upstream.Asked) *request {
 }
 
 // dearest returns the maximum price of a usage by the models that a request names.
-func (m *Meter) dearest(a upstream.Asked, u price.Usage) price.Nano {
+func (m *Meter) dearest(a Asked, u price.Usage) price.Nano {
 	if a.Other == "" {
 		return m.price(a.Model, u)
 	}
@@ -71,7 +70,7 @@ func (r *request) unseen() price.Nano {
 }
 
 // begun updates a request with what the API has reported once its response has begun.
-func (m *Meter) begun(r *request, report upstream.Report) {
+func (m *Meter) begun(r *request, report Report) {
 	with := func(output int64) price.Nano {
 		u := report.Use.Usage
 		u.Output = max(u.Output, output)
@@ -85,7 +84,7 @@ func (m *Meter) begun(r *request, report upstream.Report) {
 
 // refuse returns why a turn must not send a request under a budget: because the costs would not be known.
 // It returns nil if it may.
-func (t *Turn) refuse(asked upstream.Asked) error {
+func (t *Turn) refuse(asked Asked) error {
 	t.warn(asked.Unpriced)
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -112,7 +111,7 @@ func (t *Turn) warn(unpriced string) {
 // before it is sent, so that it counts even if this server is lost. While the store is
 // unavailable, a request under a budget waits. The returned function must be called with
 // reports on the request.
-func (t *Turn) Admit(ctx context.Context, asked upstream.Asked) (reportFunc func(upstream.Report), err error) {
+func (t *Turn) Admit(ctx context.Context, asked Asked) (reportFunc func(Report), err error) {
 	if err := t.refuse(asked); err != nil {
 		return nil, err
 	}
@@ -203,8 +202,8 @@ func (t *Turn) most() (sum price.Nano) {
 }
 
 // reporting returns the function that processes reports on a request.
-func (t *Turn) reporting(ctx context.Context, r *request) func(upstream.Report) {
-	return func(report upstream.Report) {
+func (t *Turn) reporting(ctx context.Context, r *request) func(Report) {
+	return func(report Report) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		asked := r.asked.Model

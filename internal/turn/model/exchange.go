@@ -1,4 +1,4 @@
-package upstream
+package model
 
 import (
 	"bytes"
