@@ -68,7 +68,7 @@ func TestANodeThatCannotRunTurnsLeavesTheJobsToOthers(t *testing.T) {
 			}
 			eventually(t, "the node to say what is wrong", func() bool {
 				status, answer := broken.do(t, "GET", "/readyz", nil)
-				return status == 503 && strings.Contains(fmt.Sprint(answer), b.says) && strings.Contains(broken.Log.String(), "this node takes no jobs until it can run them") && broken.metric(t, "ringback_turns_blocked") == 1
+				return status == 503 && strings.Contains(fmt.Sprint(answer), b.says) && strings.Contains(broken.Log.String(), "node unfit: not taking jobs") && broken.metric(t, "ringback_turns_blocked") == 1
 			})
 			for _, id := range ids { // some may be on their way back at that moment
 				untried(t, broken.await(t, id, "pending"))

@@ -108,7 +108,7 @@ func (h *hosts) latest() string {
 
 const (
 	brought = "The conversation was brought here from another machine"
-	retold  = "Claude begins a new one, and is told what was said so far"
+	retold  = "Claude begins a new one, and gets the chat so far"
 )
 
 // A conversation moves from host to host with its job, and back: each turn knows all

@@ -225,7 +225,7 @@ func TestAFullDiskIsSaid(t *testing.T) {
 	*"Ctrl-C stops it"*) kill "$(cat "$disk/pid")" ;;
 	esac
 done`)
-		if !strings.Contains(out, "this node takes no jobs until it can run them") || !strings.Contains(out, "Ctrl-C stops it") {
+		if !strings.Contains(out, "node unfit: not taking jobs") || !strings.Contains(out, "Ctrl-C stops it") {
 			t.Errorf("it does not say that the disk is full, or does not go on when there is room: %s", out)
 		}
 	})

@@ -511,7 +511,7 @@ func TestTurnsOfAStoreThatGoesBack(t *testing.T) {
 			s.create(t, "--role", "all")
 			s.past.do(t, "flushall")
 			return false
-		}, 1, "the store does not know the job any more: its turn is ended"},
+		}, 1, "turn ended: job unknown to the store"},
 		"the turn": {func(t *testing.T, s *lossOfTurn) bool {
 			first := startNode(t, s.env, "--role", "api") // no node starts it yet
 			s.id = first.create(t, object{"userId": "u1"})
@@ -526,7 +526,7 @@ func TestTurnsOfAStoreThatGoesBack(t *testing.T) {
 			s.node.want(t, 403, "POST", "/api/claude/progress", object{"requestId": s.id, "hmac": old, "message": "of the lost turn"})
 			letGo(t, s.dir)
 			return true
-		}, 2, "the store has gone back to before this turn|killed what ran for a turn that is not this node's any more"},
+		}, 2, "turn ended: the store was restored to an earlier state|turn abandoned: owned by another node"},
 		"the end of the turn": {func(t *testing.T, s *lossOfTurn) bool {
 			s.create(t, "--role", "all")
 			s.past.keep(t)
@@ -536,7 +536,7 @@ func TestTurnsOfAStoreThatGoesBack(t *testing.T) {
 			s.past.goBack(t)
 			eventually(t, "the job to be run again", func() bool { return len(starts(s.dir)) == 2 })
 			return true
-		}, 2, "the store has lost the end of a turn"},
+		}, 2, "turn end lost by the store"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

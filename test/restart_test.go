@@ -78,7 +78,7 @@ func TestRestartAdoptsTheRunningProcess(t *testing.T) {
 				t.Fatal("the process ended with the server")
 			}
 			second := startNode(t, first.env)
-			eventually(t, "the process to be adopted", func() bool { return strings.Contains(second.Log.String(), "adopted a turn") })
+			eventually(t, "the process to be adopted", func() bool { return strings.Contains(second.Log.String(), "turn adopted") })
 			letGo(t, first.dir)
 			record := second.await(t, first.id, "received")
 			if record["turn"] != 1.0 || len(starts(first.dir)) != 1 {

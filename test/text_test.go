@@ -79,7 +79,7 @@ func TestTextComesAsItIsWritten(t *testing.T) {
 	must.Equal(t, "Hello, wor", late.written("Hello, wor"), "who connects late gets")
 	n.Stop(t, 9)
 	n = startNode(t, env)
-	eventually(t, "the turn to be adopted", func() bool { return strings.Contains(n.Log.String(), "adopted a turn") })
+	eventually(t, "the turn to be adopted", func() bool { return strings.Contains(n.Log.String(), "turn adopted") })
 	letGo(t, dir)
 	want := "Hello, world! " + strings.Repeat("*", 64)
 	must.Equal(t, want, early.written(want), "written was")

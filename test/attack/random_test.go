@@ -129,7 +129,7 @@ func TestRandomFieldsDoNotReachTheModel(t *testing.T) {
 		AdmitFunc: func(context.Context, model.Asked) (func(model.Report), error) {
 			return func(model.Report) {}, nil
 		},
-		HeardFunc: func(context.Context, []string) error { return nil },
+		DeliveredFunc: func(context.Context, []string) error { return nil },
 	}.Serve(door)
 	randomly(t, 300, func(r *rand.Rand) {
 		var request strings.Builder

@@ -36,7 +36,7 @@ func (s fdStore) options() []string {
 	if s.theirs == nil {
 		return nil
 	}
-	return []string{"--json-status-fd", fdOf(storePlace)}
+	return []string{"--json-status-fd", fdOf(storeFile)}
 }
 
 // put stores the sockets of listeners in the store of a bubblewrap process. The listeners are not

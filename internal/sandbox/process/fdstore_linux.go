@@ -13,14 +13,14 @@ import (
 // isFetchable reports whether the store of a bubblewrap process can be fetched: a security module may
 // forbid it. What is stored and cannot be fetched could not be opened again.
 func isFetchable(bwrap int) bool {
-	socket, err := fetch(bwrap, firstFD+storePlace)
+	socket, err := fetch(bwrap, firstFD+storeFile)
 	_ = unix.Close(socket)
 	return err == nil
 }
 
 // storedListeners returns the listeners in the store of a bubblewrap process; nil if there are none.
 func storedListeners(bwrap int) (all []net.Listener) {
-	socket, err := fetch(bwrap, firstFD+storePlace)
+	socket, err := fetch(bwrap, firstFD+storeFile)
 	if err != nil {
 		return nil
 	}

@@ -13,27 +13,27 @@ var filter = sync.OnceValue(func() string { return string(systemCallFilter()) })
 
 // Indexes of a command's extra files.
 const (
-	// infoPlace is the file to which bubblewrap writes the leader of the sandbox.
-	infoPlace = iota
-	// gatePlace is the gate of a sandbox with doors.
-	gatePlace
-	// entrancePlace is the file on which bubblewrap waits before its first mount.
-	entrancePlace
-	// usersPlace is the file on which bubblewrap waits for the users of the sandbox.
-	usersPlace
-	// storePlace is the file in which bubblewrap keeps the fdStore.
-	storePlace
-	// filterPlace is the file from which it reads the system call filter.
-	filterPlace
-	// passwdPlace and groupPlace are the files from which it reads the accounts of the sandbox.
-	passwdPlace
-	groupPlace
-	// textPlace is the file from which it reads the first of Access.Texts; the others follow.
-	textPlace
+	// infoFile is the file to which bubblewrap writes the leader of the sandbox.
+	infoFile = iota
+	// gateFile is the gate of a sandbox with doors.
+	gateFile
+	// entranceFile is the file on which bubblewrap waits before its first mount.
+	entranceFile
+	// usersFile is the file on which bubblewrap waits for the users of the sandbox.
+	usersFile
+	// storeFile is the file in which bubblewrap keeps the fdStore.
+	storeFile
+	// filterFile is the file from which it reads the system call filter.
+	filterFile
+	// passwdFile and groupFile are the files from which it reads the accounts of the sandbox.
+	passwdFile
+	groupFile
+	// textFile is the file from which it reads the first of Access.Texts; the others follow.
+	textFile
 )
 
 // fdOf returns the descriptor of an extra file.
-func fdOf(place int) string { return strconv.Itoa(firstFD + place) }
+func fdOf(index int) string { return strconv.Itoa(firstFD + index) }
 
 // firstFD is the descriptor of the first extra file.
 const firstFD = 3
@@ -43,26 +43,26 @@ func filterOption() []string {
 	if filter() == "" {
 		return nil
 	}
-	return []string{"--seccomp", fdOf(filterPlace)}
+	return []string{"--seccomp", fdOf(filterFile)}
 }
 
 // withFiles opens the files that bubblewrap reads, for a command that confine has prepared
 // and that has its other extra files. The caller closes them.
 func (s Sandbox) withFiles(cmd *exec.Cmd, access Access) (opened []*os.File, err error) {
-	texts := map[int]string{filterPlace: filter()}
+	texts := map[int]string{filterFile: filter()}
 	for i, t := range access.Texts {
-		texts[textPlace+i] = t.Content
+		texts[textFile+i] = t.Content
 	}
 	if s.user != 0 {
-		texts[passwdPlace] = withAccount("/etc/passwd", s.user, strconv.Itoa(s.user)+"::"+cmp.Or(s.opts.Home, "/nonexistent")+":"+shell)
-		texts[groupPlace] = withAccount("/etc/group", s.user, "")
+		texts[passwdFile] = withAccount("/etc/passwd", s.user, strconv.Itoa(s.user)+"::"+cmp.Or(s.opts.Home, "/nonexistent")+":"+shell)
+		texts[groupFile] = withAccount("/etc/group", s.user, "")
 	}
-	for place, text := range texts {
+	for index, text := range texts {
 		f, err := unnamedFile(text) // one for each command, because bubblewrap reads from the current offset
 		if err != nil {
 			return opened, err
 		}
-		cmd.ExtraFiles[place], opened = f, append(opened, f)
+		cmd.ExtraFiles[index], opened = f, append(opened, f)
 	}
 	return opened, nil
 }
@@ -70,9 +70,9 @@ func (s Sandbox) withFiles(cmd *exec.Cmd, access Access) (opened []*os.File, err
 // accounts shows the machine's accounts together with the user of the jobs, so that programs
 // can look that user up.
 func (m mounts) accounts() {
-	for file, place := range map[string]int{"/etc/passwd": passwdPlace, "/etc/group": groupPlace} {
+	for file, index := range map[string]int{"/etc/passwd": passwdFile, "/etc/group": groupFile} {
 		if _, err := os.Stat(file); err == nil {
-			m[resolved(file)] = []string{"--perms", "0444", "--ro-bind-data", fdOf(place), resolved(file)}
+			m[resolved(file)] = []string{"--perms", "0444", "--ro-bind-data", fdOf(index), resolved(file)}
 		}
 	}
 }
@@ -84,7 +84,7 @@ func (m mounts) texts(texts []Text) {
 		if t.Writable {
 			mode, option = "0666", "--file"
 		}
-		m[t.Place] = []string{"--perms", mode, option, fdOf(textPlace + i), t.Place}
+		m[t.Path] = []string{"--perms", mode, option, fdOf(textFile + i), t.Path}
 	}
 }
 

@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -44,9 +46,9 @@ func (s Sandbox) launch(
 	}
 	defer info.Close()
 	defer write.Close()
-	extra := make([]*os.File, textPlace+len(access.Texts)) // some of them remain nil
+	extra := make([]*os.File, textFile+len(access.Texts)) // some of them remain nil
 	copy(extra, cmd.ExtraFiles)
-	extra[infoPlace], cmd.ExtraFiles = write, extra
+	extra[infoFile], cmd.ExtraFiles = write, extra
 	stops, err := s.stops(cmd, access)
 	defer stops.close()
 	if err != nil {
@@ -113,10 +115,10 @@ func (s Sandbox) stops(cmd *exec.Cmd, access Access) (at stops, err error) {
 	if err == nil && len(access.Network.Doors) > 0 {
 		at.gate, err = newGate()
 	}
-	for place, theirs := range map[int]*os.File{
-		entrancePlace: at.entrance.theirs, usersPlace: at.users.theirs, gatePlace: at.gate.theirs,
+	for path, theirs := range map[int]*os.File{
+		entranceFile: at.entrance.theirs, usersFile: at.users.theirs, gateFile: at.gate.theirs,
 	} {
-		cmd.ExtraFiles[place] = theirs
+		cmd.ExtraFiles[path] = theirs
 	}
 	return at, err
 }
@@ -168,4 +170,44 @@ func awaitExitByAsking(pid int, started string) {
 	for StartTime(pid) == started {
 		time.Sleep(200 * time.Millisecond)
 	}
+}
+
+// running are the programs that this process has started, each in its own session, and
+// not yet waited for. The list is global because a process has one set of children:
+// code that searches them must know all of ours.
+var running = children{markers: map[int]string{}}
+
+type children struct {
+	mu sync.Mutex
+	// markers are the programs' markers, by pid.
+	markers map[int]string
+}
+
+// start starts a program; it becomes visible to other callers only once it is on the
+// list.
+func (c *children) start(cmd *exec.Cmd, marker string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	c.markers[cmd.Process.Pid] = marker
+	return nil
+}
+
+// wait waits for a program's end.
+func (c *children) wait(cmd *exec.Cmd) error {
+	err := cmd.Wait()
+	c.mu.Lock()
+	delete(c.markers, cmd.Process.Pid)
+	c.mu.Unlock()
+	return err
+}
+
+// snapshot returns the list after calling search, with no program starting in between.
+func (c *children) snapshot(search func()) map[int]string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	search()
+	return maps.Clone(c.markers)
 }

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"ringback/internal/sandbox/untrusted"
 )
 
@@ -45,12 +47,12 @@ func (s Sandbox) ofMachine(caches bool) mounts {
 		m.empty("/dev/shm") // otherwise only bubblewrap's user can write it
 		m.accounts()
 	}
-	for _, place := range []string{"/tmp", "/var/tmp", "/run"} {
-		m.empty(place)
+	for _, path := range []string{"/tmp", "/var/tmp", "/run"} {
+		m.empty(path)
 	}
 	m.home(s.opts.Home, caches)
-	for _, place := range slices.Concat(resolvers, s.opts.Readable) {
-		m.bind("--ro-bind-try", place, place)
+	for _, path := range slices.Concat(resolvers, s.opts.Readable) {
+		m.bind("--ro-bind-try", path, path)
 	}
 	for _, dir := range filepath.SplitList(s.opts.Path) {
 		if filepath.IsAbs(dir) && !m.holdsHidden(resolved(dir)) && m.hides(resolved(dir)) {
@@ -73,15 +75,15 @@ func (m mounts) root() {
 		return // FindSandbox then reports that nothing runs
 	}
 	for _, entry := range entries {
-		place := "/" + entry.Name()
+		path := "/" + entry.Name()
 		if entry.Type().IsRegular() {
 			continue // left by installers; each mount would cost a tenth of a millisecond
 		}
-		if entry.IsDir() && isEmpty(place) {
-			m[place] = []string{"--dir", place}
+		if entry.IsDir() && isEmpty(path) {
+			m[path] = []string{"--dir", path}
 			continue
 		}
-		m.show(place)
+		m.show(path)
 	}
 	m["/"] = []string{"--remount-ro", "/"}
 }
@@ -113,21 +115,21 @@ func (m mounts) home(home string, caches bool) {
 	}
 	m.empty(home)
 	for _, tool := range homeTools {
-		place := filepath.Join(home, tool)
-		if _, err := os.Stat(place); err == nil {
-			m.bind("--ro-bind-try", place, place)
+		path := filepath.Join(home, tool)
+		if _, err := os.Stat(path); err == nil {
+			m.bind("--ro-bind-try", path, path)
 		}
 	}
 	if caches {
 		for _, name := range homeCaches {
-			place := filepath.Join(resolved(home), name)
-			m[place] = []string{"--symlink", filepath.Join(cachesPlace, cacheName(name)), place}
+			path := filepath.Join(resolved(home), name)
+			m[path] = []string{"--symlink", filepath.Join(cachesDir, cacheName(name)), path}
 		}
 	}
 }
 
-// cachesPlace is the path of a job's caches in a sandbox.
-const cachesPlace = "/run/ringback/caches"
+// cachesDir is the path of a job's caches in a sandbox.
+const cachesDir = "/run/ringback/caches"
 
 // cacheName is the name of a cache in it.
 func cacheName(inHome string) string { return strings.ReplaceAll(inHome, "/", "-") }
@@ -150,3 +152,27 @@ func prepareCaches(dir string) bool {
 	}
 	return true
 }
+
+// kernel mounts the kernel's own file systems. /proc is the sandbox's own, with its own
+// processes, but its other files belong to the machine, and their owner may write them
+// without any capability. The owner is root, which matters if the server runs as root, so
+// all of /proc is read-only. Of /sys, only the parts are mounted that show how many
+// processors and how much memory a program may use.
+func (m mounts) kernel() {
+	m["/proc"] = []string{"--proc", "/proc", "--remount-ro", "/proc"}
+	for _, dir := range []string{"/sys", "/sys/devices", "/sys/fs"} { // bubblewrap would make them for its own user only
+		m[dir] = []string{"--perms", "0755", "--dir", dir}
+	}
+	for _, path := range []string{"/sys/devices/system", "/sys/fs/cgroup"} {
+		m.bind("--ro-bind-try", path, path)
+	}
+	for _, file := range aboutOthers {
+		if unix.Access(file, unix.R_OK) == nil {
+			m.bind("--ro-bind", "/dev/null", file)
+		}
+	}
+}
+
+// aboutOthers are files of /proc that reveal processes outside the sandbox. Each costs a
+// mount, so no others are covered.
+var aboutOthers = []string{"/proc/keys", "/proc/timer_list"}

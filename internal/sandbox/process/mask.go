@@ -73,8 +73,8 @@ func isOfSystem(dir string) bool {
 }
 
 // Within reports whether a path is a directory or below it.
-func Within(dir, place string) bool {
-	return place == dir || strings.HasPrefix(place, strings.TrimSuffix(dir, "/")+"/")
+func Within(dir, path string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
 
 // maskSearch is a search for files to mask.
@@ -168,15 +168,15 @@ func (s *maskSearch) mask(path string, entry untrusted.Entry) error {
 }
 
 // holds reports whether a path is in a searched directory.
-func (s *maskSearch) holds(place string) bool {
-	return slices.ContainsFunc(s.dirs, func(dir string) bool { return Within(dir, place) && place != dir })
+func (s *maskSearch) holds(path string) bool {
+	return slices.ContainsFunc(s.dirs, func(dir string) bool { return Within(dir, path) && path != dir })
 }
 
-func (s *maskSearch) add(to *[]string, place string) error {
-	if slices.Contains(*to, place) {
+func (s *maskSearch) add(to *[]string, path string) error {
+	if slices.Contains(*to, path) {
 		return nil
 	}
-	*to = append(*to, place)
+	*to = append(*to, path)
 	if len(s.found.Unreadable)+len(s.found.Unwritable) > maxMasks {
 		return fmt.Errorf(
 			"the kind's deny rules forbid more than %d files: deny their directories, or fewer files", maxMasks,
@@ -273,23 +273,23 @@ func (m mounts) omits(masks Masks, dir string) bool {
 
 // mask covers what is forbidden if the sandbox shows it.
 func (m mounts) mask(masks Masks) {
-	for _, place := range masks.Unwritable {
-		if !m.hides(place) {
-			m[place] = []string{"--ro-bind-try", place, place}
+	for _, path := range masks.Unwritable {
+		if !m.hides(path) {
+			m[path] = []string{"--ro-bind-try", path, path}
 		}
 	}
-	for _, place := range masks.Unreadable {
-		info, err := os.Stat(place)
-		if err != nil || m.hides(place) {
+	for _, path := range masks.Unreadable {
+		info, err := os.Stat(path)
+		if err != nil || m.hides(path) {
 			continue
 		}
-		if m.omits(masks, filepath.Dir(place)) {
+		if m.omits(masks, filepath.Dir(path)) {
 			continue
 		}
 		cover := "file"
 		if info.IsDir() {
 			cover = "dir"
 		}
-		m[place] = []string{"--ro-bind", filepath.Join(masks.Covers, cover), place}
+		m[path] = []string{"--ro-bind", filepath.Join(masks.Covers, cover), path}
 	}
 }

@@ -20,30 +20,30 @@ const tmpfsSize = 1 << 30
 // empty replaces a directory with an empty one. All users may write there, because the user of
 // the jobs may not be the one that creates it. In temporary directories, only a file's owner
 // may remove it.
-func (m mounts) empty(place string) {
-	place = resolved(place)
-	if info, err := os.Stat(place); err == nil && info.IsDir() && place != "/" {
+func (m mounts) empty(path string) {
+	path = resolved(path)
+	if info, err := os.Stat(path); err == nil && info.IsDir() && path != "/" {
 		mode := "0777"
-		if slices.Contains(forTemporaryFiles, place) {
+		if slices.Contains(forTemporaryFiles, path) {
 			mode = "1777"
 		}
-		m.temporary(place, mode)
+		m.temporary(path, mode)
 	}
 }
 
 // temporary mounts an empty directory in memory.
-func (m mounts) temporary(place, mode string) {
-	m[place] = []string{"--perms", mode, "--size", strconv.Itoa(tmpfsSize), "--tmpfs", place}
+func (m mounts) temporary(path, mode string) {
+	m[path] = []string{"--perms", mode, "--size", strconv.Itoa(tmpfsSize), "--tmpfs", path}
 }
 
 // forTemporaryFiles are directories in which every user may create files.
 var forTemporaryFiles = []string{"/tmp", "/var/tmp", "/dev/shm"}
 
 // bind mounts source at a path, with one of bubblewrap's options.
-func (m mounts) bind(option, source, place string) {
-	to := resolved(place)
+func (m mounts) bind(option, source, path string) {
+	to := resolved(path)
 	from := to
-	if source != place {
+	if source != path {
 		from = resolved(source)
 	}
 	m[to] = []string{option, from, to}
@@ -51,15 +51,15 @@ func (m mounts) bind(option, source, place string) {
 
 // keep mounts a directory of the server, writable, at a path that only the sandbox has: whatever the
 // machine has there does not matter.
-func (m mounts) keep(place, dir string) { m[place] = []string{"--bind", resolved(dir), place} }
+func (m mounts) keep(path, dir string) { m[path] = []string{"--bind", resolved(dir), path} }
 
 // args returns the arguments, in an order in which no mount hides another one below it.
 func (m mounts) args() (all []string) {
 	made := map[string]bool{}
-	for _, place := range slices.Sorted(maps.Keys(m)) {
-		if place != "/" && !m.isShown(place) {
-			all = append(all, m.way(filepath.Dir(place), made)...)
-			all = append(all, m[place]...)
+	for _, path := range slices.Sorted(maps.Keys(m)) {
+		if path != "/" && !m.isShown(path) {
+			all = append(all, m.way(filepath.Dir(path), made)...)
+			all = append(all, m[path]...)
 		}
 	}
 	return append(all, m["/"]...) // the mount points in it must exist before it becomes read-only
@@ -67,11 +67,11 @@ func (m mounts) args() (all []string) {
 
 // isShown reports whether a path is already shown, read-only, with a directory above it: bubblewrap takes
 // a tenth of a millisecond for each mount. A path that does not exist is left to bubblewrap, which fails.
-func (m mounts) isShown(place string) bool {
-	if _, err := os.Stat(place); err != nil || !isShownInPlace(m[place]) {
+func (m mounts) isShown(path string) bool {
+	if _, err := os.Stat(path); err != nil || !isShownInPlace(m[path]) {
 		return false
 	}
-	return isShownInPlace(m.nearest(filepath.Dir(place)))
+	return isShownInPlace(m.nearest(filepath.Dir(path)))
 }
 
 // isShownInPlace reports whether words show a path of the machine, read-only, at the same path.
@@ -118,9 +118,9 @@ func (m mounts) program(name string) string {
 func (m mounts) hides(file string) bool { return slices.Contains(m.nearest(file), "--tmpfs") }
 
 // nearest returns what is mounted at a path, or nearest above it.
-func (m mounts) nearest(place string) []string {
-	for ; ; place = filepath.Dir(place) {
-		if words, ok := m[place]; ok || place == "/" {
+func (m mounts) nearest(path string) []string {
+	for ; ; path = filepath.Dir(path) {
+		if words, ok := m[path]; ok || path == "/" {
 			return words
 		}
 	}
@@ -128,8 +128,8 @@ func (m mounts) nearest(place string) []string {
 
 // holdsHidden reports whether a directory is emptied or contains one that is.
 func (m mounts) holdsHidden(dir string) bool {
-	for place, words := range m {
-		if slices.Contains(words, "--tmpfs") && Within(dir, place) {
+	for path, words := range m {
+		if slices.Contains(words, "--tmpfs") && Within(dir, path) {
 			return true
 		}
 	}

@@ -87,8 +87,8 @@ type gate struct{ pipe }
 
 // passGate is the script that the first process runs before it starts the program. It
 // exits if the server dies first, because the process is not recorded yet.
-var passGate = `printf . >&` + fdOf(gatePlace) + `; read -r _ <&` + fdOf(gatePlace) + ` || exit 1
-exec ` + fdOf(gatePlace) + `>&-
+var passGate = `printf . >&` + fdOf(gateFile) + `; read -r _ <&` + fdOf(gateFile) + ` || exit 1
+exec ` + fdOf(gateFile) + `>&-
 `
 
 func newGate() (gate, error) {

@@ -42,7 +42,7 @@ func endMarked(func(string) bool) []int { return nil }
 // carries cannot check the marker, so pid and start time must suffice.
 func carries(int, string) bool { return true }
 
-func place() string { return "" }
+func pidScope() string { return "" }
 
 // unnamedFile returns a file with a text that disappears when it is closed.
 func unnamedFile(text string) (*os.File, error) {

@@ -88,8 +88,8 @@ type Access struct {
 
 // Text is a file in memory that disappears with the sandbox.
 type Text struct {
-	// Place is its path in the sandbox.
-	Place string
+	// Path is its path in the sandbox.
+	Path string
 	// Content is what it contains at first. A program can change it only if Writable is set.
 	Content  string
 	Writable bool
@@ -157,7 +157,7 @@ func (s Sandbox) confine(ctx context.Context, cmd *exec.Cmd, access Access, l li
 		if err != nil {
 			return err
 		}
-		cmd.Args = slices.Concat([]string{s.bwrap, "--info-fd", fdOf(infoPlace)}, filterOption(), options, confined)
+		cmd.Args = slices.Concat([]string{s.bwrap, "--info-fd", fdOf(infoFile)}, filterOption(), options, confined)
 		cmd.Path = s.bwrap
 		if err := s.handOver(ctx, access); err != nil {
 			return fmt.Errorf("giving the files of a job to its user: %w", err)
@@ -249,14 +249,14 @@ func (s Sandbox) bubblewrap(program []string, dir string, access Access, l limit
 	}
 	name := mounts.program(program[0])
 	// bubblewrap copies the file before it mounts anything, and then mounts /tmp over it.
-	args = append(args, "--file", fdOf(entrancePlace), "/tmp/entrance")
+	args = append(args, "--file", fdOf(entranceFile), "/tmp/entrance")
 	args = append(args, mounts.args()...)
 	lead := s.ulimit(l) + leadSandbox
 	if len(access.Network.Doors) > 0 {
 		lead = passGate + lead
 	}
 	if s.user != 0 {
-		lead = "exec " + fdOf(usersPlace) + "<&-\n" + lead // bubblewrap leaves it open
+		lead = "exec " + fdOf(usersFile) + "<&-\n" + lead // bubblewrap leaves it open
 	}
 	args = append(args, "--chdir", resolved(dir), "--")
 	if s.user != 0 && !access.AsServer {
@@ -276,25 +276,25 @@ func (s Sandbox) mounts(access Access) (mounts, error) {
 	hasCaches := prepareCaches(access.Caches)
 	m := s.machine.mounts(s, hasCaches)
 	if hasCaches {
-		m.keep(cachesPlace, access.Caches)
+		m.keep(cachesDir, access.Caches)
 	}
-	for _, place := range s.opts.Hidden {
-		m.empty(place)
+	for _, path := range s.opts.Hidden {
+		m.empty(path)
 	}
-	for _, place := range access.Readable {
-		m.bind("--ro-bind", place, place)
+	for _, path := range access.Readable {
+		m.bind("--ro-bind", path, path)
 	}
-	for _, place := range slices.Concat(access.Writable, access.Lent) {
-		m.bind("--bind", place, place)
+	for _, path := range slices.Concat(access.Writable, access.Lent) {
+		m.bind("--bind", path, path)
 	}
-	for _, place := range access.Temporary {
-		m.temporary(place, "0777")
+	for _, path := range access.Temporary {
+		m.temporary(path, "0777")
 	}
-	for place, dir := range access.Kept {
-		m.keep(place, dir)
+	for path, dir := range access.Kept {
+		m.keep(path, dir)
 	}
-	for place, source := range access.Shown {
-		m.bind("--ro-bind", source, place)
+	for path, source := range access.Shown {
+		m.bind("--ro-bind", source, path)
 	}
 	m.texts(access.Texts)
 	secrets, err := s.withholdSecrets(m, access)
@@ -309,16 +309,16 @@ func (s Sandbox) mounts(access Access) (mounts, error) {
 }
 
 // isHidden reports whether a path is below a directory that the sandbox hides.
-func (s Sandbox) isHidden(place string) bool {
-	place = resolved(place)
-	return slices.ContainsFunc(s.hidden, func(dir string) bool { return Within(dir, place) })
+func (s Sandbox) isHidden(path string) bool {
+	path = resolved(path)
+	return slices.ContainsFunc(s.hidden, func(dir string) bool { return Within(dir, path) })
 }
 
 // resolved returns a path with links resolved: bubblewrap would resolve them in a
 // different file system.
-func resolved(place string) string {
-	if to, err := filepath.EvalSymlinks(place); err == nil {
+func resolved(path string) string {
+	if to, err := filepath.EvalSymlinks(path); err == nil {
 		return to
 	}
-	return filepath.Clean(place)
+	return filepath.Clean(path)
 }

@@ -278,10 +278,10 @@ func TestWhatIsInMemory(t *testing.T) {
 		mv /run/own /run/away 2>/dev/null && echo moved; cat fixed above`)
 	c.Access.Temporary, c.Access.Kept = []string{"/run/own"}, map[string]string{"/run/own/kept": kept}
 	c.Access.Texts = []process.Text{
-		{Place: "/run/own/fixed", Content: "fixed\n"},
-		{Place: "/run/own/draft", Content: "draft\n", Writable: true},
-		{Place: "/run/own/above", Content: "above\n"},
-		{Place: "/run/above"},
+		{Path: "/run/own/fixed", Content: "fixed\n"},
+		{Path: "/run/own/draft", Content: "draft\n", Writable: true},
+		{Path: "/run/own/above", Content: "above\n"},
+		{Path: "/run/above"},
 	}
 	for range 2 {
 		ended, err := process.Run(t.Context(), c)

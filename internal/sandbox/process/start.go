@@ -140,7 +140,7 @@ func (p *Process) start(ctx context.Context, cmd *exec.Cmd, d Detached) error {
 	defer stderr.Close()
 
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, stderr
-	cmd.ExtraFiles = []*os.File{storePlace: p.store.theirs}
+	cmd.ExtraFiles = []*os.File{storeFile: p.store.theirs}
 	cmd.Env = append(d.Env, MarkerVar+"="+d.Marker)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if ctx.Err() != nil { // the disk may have hung until now
@@ -206,7 +206,7 @@ type identity struct {
 // record writes the identity of the process, for a restarted server.
 func (p *Process) record() error {
 	text, err := json.Marshal(identity{
-		instance: instance{p.PID, StartTime(p.PID)}, Place: place(), Marker: p.Marker, Leader: p.leader,
+		instance: instance{p.PID, StartTime(p.PID)}, Place: pidScope(), Marker: p.Marker, Leader: p.leader,
 	})
 	if err != nil {
 		return err
@@ -231,7 +231,7 @@ func Adopt(f Files, marker string, doors ...Door) (*Process, error) {
 	// A record cut short by the server's death matches nothing; the process is then ended
 	// by its marker.
 	_ = json.Unmarshal(text, &who)
-	if who.Marker != marker || who.Place != place() {
+	if who.Marker != marker || who.Place != pidScope() {
 		return nil, nil
 	}
 	if who.Leader.lives() && !carries(who.Leader.PID, marker) {

@@ -36,9 +36,9 @@ func userOfJobs() (uid int, setpriv string, err error) {
 
 // Denies describes which access to a path, which is not the server's own, the user of the jobs
 // lacks; "" for none.
-func (s Sandbox) Denies(place string, write bool) string {
+func (s Sandbox) Denies(path string, write bool) string {
 	var stat unix.Stat_t
-	if s.user == 0 || unix.Stat(place, &stat) != nil || int(stat.Uid) == s.user {
+	if s.user == 0 || unix.Stat(path, &stat) != nil || int(stat.Uid) == s.user {
 		return ""
 	}
 	needed, verb, mode := uint32(unix.S_IROTH), "read", "r"
@@ -55,7 +55,7 @@ func (s Sandbox) Denies(place string, write bool) string {
 	}
 	return fmt.Sprintf(
 		"the server runs as root and its jobs as the user %d, who may not %s %s: chown it to that user, chmod o+%s it, or run the server as an ordinary user",
-		s.user, verb, place, mode,
+		s.user, verb, path, mode,
 	)
 }
 
@@ -66,7 +66,7 @@ func (s Sandbox) usersOption() []string {
 	if s.user == 0 {
 		return []string{"--unshare-user-try"}
 	}
-	return []string{"--unshare-user", "--userns-block-fd", fdOf(usersPlace)}
+	return []string{"--unshare-user", "--userns-block-fd", fdOf(usersFile)}
 }
 
 // fillUsers adds two users to the user namespace of a sandbox: root, as which bubblewrap sets up the
@@ -92,16 +92,16 @@ func (s Sandbox) handOver(ctx context.Context, access Access) error {
 		return nil
 	}
 	own := slices.AppendSeq(append([]string{access.Caches}, access.Writable...), maps.Values(access.Kept))
-	for _, place := range access.Readable {
-		if s.isHidden(place) {
-			own = append(own, place)
+	for _, path := range access.Readable {
+		if s.isHidden(path) {
+			own = append(own, path)
 		}
 	}
-	for _, place := range own {
-		if place == "" {
+	for _, path := range own {
+		if path == "" {
 			continue
 		}
-		if err := untrusted.IgnoreGone(handOver(ctx, place, s.user)); err != nil { // bubblewrap reports what does not exist
+		if err := untrusted.IgnoreGone(handOver(ctx, path, s.user)); err != nil { // bubblewrap reports what does not exist
 			return err
 		}
 	}
@@ -114,8 +114,8 @@ const maxOwn = 2_000_000
 // handOver changes the owner of root's files in a directory. Programs of jobs may run there
 // at the same time: it follows no link, and skips a file of root's that has other hard links.
 // It also skips what lies too deep for the server to have written it.
-func handOver(ctx context.Context, place string, uid int) error {
-	return untrusted.Walk(ctx, place, maxOwn, func(e untrusted.Entry, err error) error {
+func handOver(ctx context.Context, path string, uid int) error {
+	return untrusted.Walk(ctx, path, maxOwn, func(e untrusted.Entry, err error) error {
 		switch {
 		case errors.Is(err, untrusted.ErrTooDeep):
 			return nil
@@ -147,8 +147,8 @@ func (s Sandbox) openWay(m mounts) {
 	if s.user == 0 {
 		return
 	}
-	for place := range maps.Clone(m) {
-		for dir := filepath.Dir(place); dir != "/"; dir = filepath.Dir(dir) {
+	for path := range maps.Clone(m) {
+		for dir := filepath.Dir(path); dir != "/"; dir = filepath.Dir(dir) {
 			belongs := slices.Contains(m[dir], "--bind") || s.isHidden(dir) // to the sandbox, and was handed over
 			if !m.hides(dir) && !s.mayEnter(dir) && !belongs {
 				m.empty(dir)

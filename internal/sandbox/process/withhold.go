@@ -25,10 +25,10 @@ import (
 var ErrExposed = errors.New("a sandbox cannot hide it there")
 
 // isFile reports whether there is something at a path that is no directory, such as a link to nothing.
-func isFile(place string) bool {
-	info, err := os.Stat(place)
+func isFile(path string) bool {
+	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		info, err = os.Lstat(place)
+		info, err = os.Lstat(path)
 	}
 	return err == nil && !info.IsDir()
 }
@@ -75,9 +75,9 @@ func exposed(file, own string, linked []string, access Access) error {
 		return fmt.Errorf("%s: %w, for programs need the files of %s: put it into a directory of its own", file, ErrExposed, own)
 	}
 	for _, dir := range append(linked, own) {
-		for _, place := range slices.Concat(access.Writable, access.Lent) {
-			if Within(resolved(place), dir) {
-				return fmt.Errorf("%s: %w, for the program may write %s: put it elsewhere", file, ErrExposed, place)
+		for _, path := range slices.Concat(access.Writable, access.Lent) {
+			if Within(resolved(path), dir) {
+				return fmt.Errorf("%s: %w, for the program may write %s: put it elsewhere", file, ErrExposed, path)
 			}
 		}
 	}
@@ -139,17 +139,17 @@ func (s Sandbox) withhold(m mounts, dir string, isShown func(untrusted.Entry) bo
 // in the sandbox's own directory stays where it is, whatever the machine's directories are renamed to.
 // It leaves alone directories with many entries, each of which makes the start of a program slower.
 func (m mounts) detach() {
-	for place, words := range maps.Clone(m) {
-		if !slices.Contains(words, "--tmpfs") || slices.Contains(forTemporaryFiles, place) {
+	for path, words := range maps.Clone(m) {
+		if !slices.Contains(words, "--tmpfs") || slices.Contains(forTemporaryFiles, path) {
 			continue
 		}
-		for dir := filepath.Dir(place); dir != "/" && isShownInPlace(m.nearest(dir)); dir = filepath.Dir(dir) {
+		for dir := filepath.Dir(path); dir != "/" && isShownInPlace(m.nearest(dir)); dir = filepath.Dir(dir) {
 			if names, ok := shownIn(dir, maxBeside, anything); ok {
 				m.list(dir, names)
 			}
 		}
-		if _, err := os.Stat(place); err != nil && !m.hides(filepath.Dir(place)) {
-			delete(m, place) // there is nothing to mount it on
+		if _, err := os.Stat(path); err != nil && !m.hides(filepath.Dir(path)) {
+			delete(m, path) // there is nothing to mount it on
 		}
 	}
 }
@@ -160,9 +160,9 @@ func (m mounts) detach() {
 func (s Sandbox) withholdVersions(m mounts, secrets []string) {
 	for _, file := range secrets {
 		for dir := filepath.Dir(file); filepath.Dir(dir) != "/"; dir = filepath.Dir(dir) {
-			for place, words := range maps.Clone(m) {
-				version := place + strings.TrimPrefix(file, dir)
-				if filepath.Dir(place) == filepath.Dir(dir) && place != dir && isShownInPlace(words) && isFile(version) {
+			for path, words := range maps.Clone(m) {
+				version := path + strings.TrimPrefix(file, dir)
+				if filepath.Dir(path) == filepath.Dir(dir) && path != dir && isShownInPlace(words) && isFile(version) {
 					s.withhold(m, filepath.Dir(version), untrusted.Entry.IsDir)
 				}
 			}
@@ -221,13 +221,13 @@ func (m mounts) list(dir string, names []string) {
 
 // show shows what is at a path of the machine, read-only, if nothing else is mounted there. A link
 // remains a link.
-func (m mounts) show(place string) {
-	if _, ok := m[place]; ok {
+func (m mounts) show(path string) {
+	if _, ok := m[path]; ok {
 		return
 	}
-	if to, err := os.Readlink(place); err == nil {
-		m[place] = []string{"--symlink", to, place}
+	if to, err := os.Readlink(path); err == nil {
+		m[path] = []string{"--symlink", to, path}
 		return
 	}
-	m[place] = []string{"--ro-bind-try", place, place}
+	m[path] = []string{"--ro-bind-try", path, path}
 }

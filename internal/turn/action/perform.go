@@ -40,7 +40,7 @@ type callError interface {
 func (s *Service) perform(ctx context.Context, r Run) (lifecycle.RunState, []byte) {
 	fields, err := s.carryOut(ctx, r)
 	if err == nil && saysFailed(fields) {
-		err = errors.New(firstText(fields["message"], fields["error"], "it says that it failed"))
+		err = errors.New(firstText(fields["message"], fields["error"], "it reported a failure"))
 	}
 	_, refused := errors.AsType[notBegun](err)
 	_, unsure := errors.AsType[interrupted](err)
@@ -152,9 +152,9 @@ func (s *Service) call(ctx context.Context, r Run) (map[string]any, error) {
 // command runs the action's program. If its last line is a JSON object, that is the result;
 // other lines are shown to people as they come.
 func (s *Service) command(ctx context.Context, r Run) (map[string]any, error) {
-	a, teller := r.Action, &teller{store: s.store, run: r}
+	a, reporter := r.Action, &reporter{store: s.store, run: r}
 	ended, err := s.execute(ctx, r, command{
-		Program: a.Program, owner: a.Name, lent: a.Writable, writes: true, line: teller.line,
+		Program: a.Program, owner: a.Name, lent: a.Writable, writes: true, line: reporter.line,
 		failure: a.Name + " did not finish: ",
 	})
 	if err != nil {
@@ -315,8 +315,8 @@ func (s *Service) environ(r Run, further map[string]string) []string {
 	return env
 }
 
-// teller shows a command's output as the job's activity.
-type teller struct {
+// reporter shows a command's output as the job's activity.
+type reporter struct {
 	store *store.Store
 	run   Run
 	last  time.Time
@@ -326,7 +326,7 @@ type teller struct {
 // pace is the minimum interval between two activities.
 const pace = 100 * time.Millisecond
 
-func (t *teller) line(text string) {
+func (t *reporter) line(text string) {
 	if _, isResult := resultIn(text); isResult || time.Since(t.last) < pace {
 		return
 	}

@@ -65,11 +65,11 @@ func readPreview(format job.PreviewFormat, output string) (*job.Preview, error) 
 		return p, err
 	}
 	if len(output) > maxPreview {
-		return nil, fmt.Errorf("it is larger than %d KiB, which is more than people are shown", maxPreview>>10)
+		return nil, fmt.Errorf("it is larger than %d KiB, the limit", maxPreview>>10)
 	}
 	// Invalid UTF-8 becomes U+FFFD in JSON, so different bytes would look the same.
 	if !utf8.ValidString(output) || strings.ContainsAny(output, "\x00\ufffd") {
-		return nil, errors.New("it is no text in UTF-8")
+		return nil, errors.New("it is not text in UTF-8")
 	}
 	if format == job.PreviewTable {
 		err := readTable(p, output)
@@ -162,7 +162,7 @@ func readRow(text json.RawMessage) (names, cells []string, err error) {
 const previewLife = 2 * time.Second
 
 // errChanged is the outcome of a run that was not started because its preview has changed.
-var errChanged = errors.New("what it would do changed just before it began, so it did not run. Call it again, without \"confirmed\": people are asked with what it would do now")
+var errChanged = errors.New("its preview changed just before it started, so it did not run. Call it again without \"confirmed\": people are asked with the new preview")
 
 // stillAsShown returns an error if the preview is no longer what was approved.
 func (s *Service) stillAsShown(ctx context.Context, r Run) error {
@@ -171,7 +171,7 @@ func (s *Service) stillAsShown(ctx context.Context, r Run) error {
 	}
 	now, err := s.Preview(ctx, r)
 	if err != nil {
-		return fmt.Errorf("its preview failed just before it began, so it did not run: %w", err)
+		return fmt.Errorf("its preview failed just before it started, so it did not run: %w", err)
 	}
 	if now == nil || now.Digest != r.Preview.Digest {
 		return errChanged

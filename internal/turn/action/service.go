@@ -177,7 +177,7 @@ func (s *Service) book(r Run, state lifecycle.RunState, result []byte) {
 		if err == nil {
 			return
 		}
-		s.log.Error("could not book the end of an action", "requestId", r.RequestID, "run", r.ID, "error", err)
+		s.log.Error("could not record the end of an action", "requestId", r.RequestID, "run", r.ID, "error", err)
 		select {
 		case <-s.ctx.Done():
 			return // its lease expires, and it is recorded as unknown

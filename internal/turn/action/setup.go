@@ -55,9 +55,9 @@ func checkCommand(k *kind.Kind, a *kind.Action, c command, environ []string, pat
 		}
 	}
 	for key, list := range map[string][]string{"readable": c.Readable, "writable": c.lent} {
-		for _, place := range list {
-			if _, err := os.Stat(place); err != nil {
-				add("Make it, or take it out.", place+" is not there", key)
+		for _, file := range list {
+			if _, err := os.Stat(file); err != nil {
+				add("Make it, or take it out.", file+" is not there", key)
 			}
 		}
 	}

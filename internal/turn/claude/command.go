@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -206,11 +207,41 @@ func CallbackURL(baseURL, endpoint string) string { return baseURL + "/api/claud
 // does not retry a 4xx except 408 and 429. All attempts together take less than the two
 // minutes after which the CLI kills a command.
 func Curl(baseURL, endpoint, file string, hold time.Duration) string {
-	patience := 15
+	timeout := 15
 	if endpoint == "checkpoints" || strings.HasPrefix(endpoint, actionEndpoint("")) {
-		patience += int(hold.Seconds())
+		timeout += int(hold.Seconds())
 	}
 	return "curl -sS -X POST " + CallbackURL(baseURL, endpoint) +
-		" -H 'Content-Type: application/json' --retry 6 --retry-all-errors --retry-max-time 60 -m " + strconv.Itoa(patience) +
+		" -H 'Content-Type: application/json' --retry 6 --retry-all-errors --retry-max-time 60 -m " + strconv.Itoa(timeout) +
 		` -d "@` + file + `"`
+}
+
+// IsCallbackCall reports whether a call of one of the CLI's tools is only a callback:
+// people are shown its content instead of the call. It grants no permission; the CLI's
+// own allowlist contains exactly these calls. dir is the working directory, empty if
+// unknown.
+func IsCallbackCall(tool string, input map[string]any, dir string) bool {
+	if strings.HasPrefix(tool, MCPTool("")) {
+		return true
+	}
+	switch tool {
+	case "Bash":
+		command, _ := input["command"].(string)
+		return strings.HasPrefix(command, "curl -sS -X POST http") && strings.Contains(command, "/api/claude/") &&
+			!strings.ContainsAny(command, "\n;&|<>$`")
+	case "Write", "Edit", "Read":
+		path, _ := input["file_path"].(string)
+		return slices.Contains(PayloadFiles(), filepath.Base(path)) && (dir == "" || liesIn(dir, path))
+	case "StructuredOutput": // the CLI itself submits a result with it
+		return true
+	}
+	return false
+}
+
+// liesIn reports whether a file is directly in a directory, not in a subdirectory.
+func liesIn(dir, path string) bool {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	return filepath.Dir(filepath.Clean(path)) == filepath.Clean(dir)
 }

@@ -15,9 +15,9 @@ import (
 	"ringback/internal/sandbox/untrusted"
 )
 
-// configPlace is the CLI's configuration in a sandbox. It replaces that of the CLI's user, which
+// configDir is the CLI's configuration in a sandbox. It replaces that of the CLI's user, which
 // holds every conversation of that user.
-const configPlace = "/run/claude"
+const configDir = "/run/claude"
 
 // conversations is the CLI's directory for conversations within its configuration.
 const conversations = "projects"
@@ -59,8 +59,8 @@ var (
 // are asked in the next turn. Prepare completes access, and returns the variables that point the CLI
 // to the directory.
 func (c SandboxConfig) Prepare(access *process.Access) (env []string, err error) {
-	access.Temporary = append(access.Temporary, configPlace)
-	access.Kept = map[string]string{path.Join(configPlace, conversations): c.Conversations}
+	access.Temporary = append(access.Temporary, configDir)
+	access.Kept = map[string]string{path.Join(configDir, conversations): c.Conversations}
 	access.Shown = map[string]string{}
 	if c.Copies != "" {
 		err = untrusted.Remove(c.Copies)
@@ -72,26 +72,26 @@ func (c SandboxConfig) Prepare(access *process.Access) (env []string, err error)
 	for _, name := range userSettings {
 		source := filepath.Join(user.config, name)
 		if _, statErr := os.Stat(source); statErr == nil && (name != credentialsFile || c.Login) {
-			err = errors.Join(err, c.show(access, path.Join(configPlace, name), source, name))
+			err = errors.Join(err, c.show(access, path.Join(configDir, name), source, name))
 		}
 	}
-	if settings := path.Join(configPlace, settingsFile); access.Shown[settings] == "" { // the turn must not be able to write any
-		access.Texts = append(access.Texts, process.Text{Place: settings, Content: "{}\n"})
+	if settings := path.Join(configDir, settingsFile); access.Shown[settings] == "" { // the turn must not be able to write any
+		access.Texts = append(access.Texts, process.Text{Path: settings, Content: "{}\n"})
 	}
 	access.Texts = append(access.Texts, process.Text{
-		Place: path.Join(configPlace, accountFile), Content: string(account(user.account, c.Login)), Writable: true,
+		Path: path.Join(configDir, accountFile), Content: string(account(user.account, c.Login)), Writable: true,
 	})
-	return []string{"CLAUDE_CONFIG_DIR=" + configPlace}, err
+	return []string{"CLAUDE_CONFIG_DIR=" + configDir}, err
 }
 
 // show shows a file or directory at a path in the sandbox, or a copy of it with this name if the CLI
 // runs as another user that may not read it.
-func (c SandboxConfig) show(access *process.Access, place, source, name string) error {
-	if access.Shown[place] = source; c.Copies == "" || forAll(source) {
+func (c SandboxConfig) show(access *process.Access, target, source, name string) error {
+	if access.Shown[target] = source; c.Copies == "" || forAll(source) {
 		return nil
 	}
 	copied := filepath.Join(c.Copies, name)
-	access.Shown[place] = copied
+	access.Shown[target] = copied
 	access.Readable = append(access.Readable, copied) // so that it becomes the other user's
 	if err := os.MkdirAll(c.Copies, 0o700); err != nil {
 		return err
@@ -99,8 +99,8 @@ func (c SandboxConfig) show(access *process.Access, place, source, name string) 
 	return copyInto(copied, source)
 }
 
-func forAll(place string) bool {
-	err := filepath.WalkDir(place, func(path string, _ fs.DirEntry, err error) error {
+func forAll(target string) bool {
+	err := filepath.WalkDir(target, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -116,19 +116,19 @@ func forAll(place string) bool {
 	return err == nil
 }
 
-func copyInto(place, source string) error {
+func copyInto(target, source string) error {
 	info, err := os.Stat(source)
 	if err != nil {
 		return err
 	}
 	if info.IsDir() {
-		return os.CopyFS(place, os.DirFS(source))
+		return os.CopyFS(target, os.DirFS(source))
 	}
 	text, err := os.ReadFile(source)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(place, text, 0o600)
+	return os.WriteFile(target, text, 0o600)
 }
 
 // account returns the part of a user's account that a turn needs, or an empty object if there
@@ -167,9 +167,9 @@ func userOf(environ []string) user {
 	}
 	for _, c := range chosenClouds(vars) {
 		for _, file := range c.files {
-			place := os.Expand(file, func(name string) string { return vars[name] })
-			if _, err := os.Stat(place); !errors.Is(err, fs.ErrNotExist) {
-				u.clouds = append(u.clouds, place)
+			target := os.Expand(file, func(name string) string { return vars[name] })
+			if _, err := os.Stat(target); !errors.Is(err, fs.ErrNotExist) {
+				u.clouds = append(u.clouds, target)
 			}
 		}
 	}

@@ -32,8 +32,8 @@ func TestConfigOfATurnInASandbox(t *testing.T) {
 		must.Equal(t, map[string]string{"/run/claude/projects": "/data/conversations/c1"}, access.Kept)
 		return access
 	}
-	settings := process.Text{Place: "/run/claude/settings.json", Content: "{}\n"}
-	account := process.Text{Place: "/run/claude/.claude.json", Content: `{"mcpServers":{"a":{}},"primaryApiKey":"k"}`, Writable: true}
+	settings := process.Text{Path: "/run/claude/settings.json", Content: "{}\n"}
+	account := process.Text{Path: "/run/claude/.claude.json", Content: `{"mcpServers":{"a":{}},"primaryApiKey":"k"}`, Writable: true}
 
 	got := prepare(claude.SandboxConfig{Login: true})
 	must.Equal(t, map[string]string{"/run/claude/.credentials.json": login}, got.Shown)
@@ -58,7 +58,7 @@ func TestConfigOfATurnInASandbox(t *testing.T) {
 	// The user's settings are shown, and cannot be changed.
 	writeFile(t, filepath.Join(home, ".claude", "settings.json"), "{}")
 	got = prepare(claude.SandboxConfig{})
-	must.Equal(t, map[string]string{settings.Place: filepath.Join(home, ".claude", "settings.json")}, got.Shown)
+	must.Equal(t, map[string]string{settings.Path: filepath.Join(home, ".claude", "settings.json")}, got.Shown)
 	must.Equal(t, []process.Text{account}, got.Texts)
 
 	// The login files of the cloud that serves the model are readable, as far as they exist.
@@ -67,7 +67,7 @@ func TestConfigOfATurnInASandbox(t *testing.T) {
 	writeFile(t, gcp, "gcp")
 	for chosen, want := range map[string]string{"CLAUDE_CODE_USE_BEDROCK=1": aws, "CLAUDE_CODE_USE_VERTEX=1": gcp, "CLAUDE_CODE_USE_VERTEX=0": ""} {
 		got = prepare(claude.SandboxConfig{}, chosen, "GOOGLE_APPLICATION_CREDENTIALS="+gcp)
-		delete(got.Shown, settings.Place)
+		delete(got.Shown, settings.Path)
 		must.Equal(t, want != "", len(got.Shown) == 1 && got.Shown[want] == want, chosen, got.Shown)
 	}
 }

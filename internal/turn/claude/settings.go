@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// patience is the time, in addition to HOLD, that the CLI waits for the response to its
+// hookMargin is the time, in addition to HOLD, that the CLI waits for the response to its
 // hook and to a call over MCP.
-const patience = time.Minute
+const hookMargin = time.Minute
 
 // The headers in which the CLI's hook and its MCP client identify their request.
 const (
@@ -62,9 +62,32 @@ func Settings(c Callback, hold time.Duration, judged Judged) ([]byte, error) {
 		}}}}
 	}
 	if judged != Nothing { // without an answer, the CLI would run what it permits by itself
-		add(PreToolUse, string(judged), "block", hold+patience)
+		add(PreToolUse, string(judged), "block", hold+hookMargin)
 	}
-	add(PostToolBatch, "*", "continue", patience)
-	add(Stop, "*", "continue", patience)
+	add(PostToolBatch, "*", "continue", hookMargin)
+	add(Stop, "*", "continue", hookMargin)
 	return json.Marshal(map[string]any{"hooks": hooks})
+}
+
+// MCPServer is our MCP server's name in the CLI, and MCPPath the path that it is served
+// at.
+const (
+	MCPServer = "ringback"
+	MCPPath   = "/api/claude/mcp"
+)
+
+// MCPTool returns the CLI's name for a tool of our MCP server.
+func MCPTool(name string) string { return "mcp__" + MCPServer + "__" + name }
+
+// MCPConfig returns the CLI's --mcp-config for callbacks over MCP. It contains the
+// signature, so it must be passed in a file, not in argv. hold limits how long a call
+// waits for the user's answer.
+func MCPConfig(c Callback, hold time.Duration) ([]byte, error) {
+	return json.Marshal(map[string]any{"mcpServers": map[string]any{MCPServer: map[string]any{
+		"type": "http", "url": c.BaseURL + MCPPath, "headers": c.headers(),
+		"timeout": (hold + hookMargin).Milliseconds(), // for a call; the CLI's default is one minute
+		// The CLI waits for the server before it calls the model, and shows the model all of its tools,
+		// however many tools other servers have.
+		"alwaysLoad": true,
+	}}})
 }

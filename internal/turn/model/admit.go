@@ -44,7 +44,7 @@ func (m *Meter) newRequest(a Asked) *request {
 	r.writing = m.dearest(a, u) - r.reading
 	r.most, r.unsettled = r.reading+r.writing, r.reading
 	if a.Repeats {
-		r.most += r.unseen()
+		r.most += r.unreported()
 	}
 	if !a.Stream {
 		r.unsettled = r.most
@@ -60,8 +60,8 @@ func (m *Meter) dearest(a Asked, u price.Usage) price.Nano {
 	return max(m.price(a.Model, u), m.price(a.Other, u))
 }
 
-// unseen returns the maximum cost of what the API reports only at the end of a response.
-func (r *request) unseen() price.Nano {
+// unreported returns the maximum cost of what the API reports only at the end of a response.
+func (r *request) unreported() price.Nano {
 	cost := (rounds - 1) * r.reading
 	if r.asked.Hidden {
 		cost += r.writing
@@ -78,7 +78,7 @@ func (m *Meter) begun(r *request, report Report) {
 	}
 	r.most, r.unsettled = with(r.asked.MaxOutput), with(report.Written)
 	if r.asked.Repeats {
-		r.most, r.unsettled = r.most+r.unseen(), r.unsettled+r.unseen()
+		r.most, r.unsettled = r.most+r.unreported(), r.unsettled+r.unreported()
 	}
 }
 

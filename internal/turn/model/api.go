@@ -33,10 +33,10 @@ type API struct {
 	// may be sent, and returns a function to call whenever the API reports more about the
 	// request; or an error, worded for the turn, if the request must not be sent.
 	AdmitFunc func(ctx context.Context, asked Asked) (reportFunc func(Report), err error)
-	// HeardFunc is called before a request is sent to the model, with the tokens of the
+	// DeliveredFunc is called before a request is sent to the model, with the tokens of the
 	// offers of a message's words that it contains. If it returns an error, the request is
 	// not sent.
-	HeardFunc func(ctx context.Context, tokens []string) error
+	DeliveredFunc func(ctx context.Context, tokens []string) error
 	// Fetch is true if requests may make the API call hosts, and Search if they may make it
 	// search the web.
 	Fetch, Search bool
@@ -103,7 +103,7 @@ func (a API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx := x.follow(r.Context())
 	defer x.end()
 	if len(body.tokens) > 0 {
-		if err := a.HeardFunc(r.Context(), body.tokens); err != nil {
+		if err := a.DeliveredFunc(r.Context(), body.tokens); err != nil {
 			refuse(w, http.StatusBadGateway, "api_error", "Ringback could not record what this request contains for Claude.")
 			return
 		}

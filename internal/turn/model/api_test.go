@@ -30,8 +30,8 @@ func whole(a model.API) model.API {
 			return func(model.Report) {}, nil
 		}
 	}
-	if a.HeardFunc == nil {
-		a.HeardFunc = func(context.Context, []string) error { return nil }
+	if a.DeliveredFunc == nil {
+		a.DeliveredFunc = func(context.Context, []string) error { return nil }
 	}
 	a.Log = slog.New(slog.DiscardHandler)
 	return a

@@ -40,7 +40,7 @@ func TestTokensAreHeardBeforeTheRequestGoesOut(t *testing.T) {
 	} {
 		var heard []string
 		var arrived string
-		s := api(t, model.API{HeardFunc: func(_ context.Context, tokens []string) error {
+		s := api(t, model.API{DeliveredFunc: func(_ context.Context, tokens []string) error {
 			for _, token := range tokens {
 				if token == one || token == two {
 					heard = append(heard, token)

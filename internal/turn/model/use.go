@@ -229,12 +229,12 @@ func (w *watched) endLine() {
 		_ = json.Unmarshal(text, &data)
 		w.tokens.read(data.Message.Usage)
 		w.model, w.begun = data.Message.Model, true
-		w.tell()
+		w.report()
 	case "message_delta":
 		var data message
 		_ = json.Unmarshal(text, &data)
 		w.ended = w.tokens.read(data.Usage) || w.ended
-		w.tell()
+		w.report()
 	case "content_block_start":
 		var data struct {
 			Block struct {
@@ -271,7 +271,7 @@ func (w *watched) end() {
 		w.answers.say(w.text.String()) // the beginning of a text, if the response was cut off
 		if w.begun && !w.ended {
 			w.tokens.Output = max(w.tokens.Output, w.written())
-			w.tell()
+			w.report()
 		}
 		return
 	}
@@ -282,7 +282,7 @@ func (w *watched) end() {
 			w.answers.call(b)
 		}
 		w.model, w.ended = whole.Model, w.tokens.read(whole.Usage)
-		w.tell()
+		w.report()
 	}
 	w.line = nil
 }
@@ -290,4 +290,4 @@ func (w *watched) end() {
 // written estimates the output so far, in tokens.
 func (w *watched) written() int64 { return (w.said + bytesPerToken - 1) / bytesPerToken }
 
-func (w *watched) tell() { w.exchange.use(w.tokens.of(w.model), w.ended) }
+func (w *watched) report() { w.exchange.use(w.tokens.of(w.model), w.ended) }

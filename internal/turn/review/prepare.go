@@ -169,7 +169,7 @@ func (c *Change) keep(ctx context.Context, captured store.Captured) (whyNot stri
 		text = job.MustJSON(snapshot)
 	}
 	if whyNot != "" {
-		c.flow.log.Warn("a change is not kept for other machines", "requestId", c.job.ID, "turn", c.job.Turn, "error", whyNot)
+		c.flow.log.Warn("change not copied for other machines", "requestId", c.job.ID, "turn", c.job.Turn, "error", whyNot)
 	}
 	err = c.flow.store.SaveSnapshot(ctx, c.job.ID, c.job.Turn, text, func(head map[string]any) error {
 		return c.flow.jobs.SaveChange(ctx, c.job.ID, c.holder(), captured.Parts(head))

@@ -54,7 +54,7 @@ func approvedBy(answers []job.Checkpoint, j job.Job) (a approved) {
 
 // Run ensures that the approved trees are on this machine, and publishes them.
 func (p Publication) Run(ctx context.Context) error {
-	p.flow.log.Info("publishing an approved change", "requestId", p.job.ID, "turn", p.job.Turn)
+	p.flow.log.Info("publishing change", "requestId", p.job.ID, "turn", p.job.Turn)
 	return stepError(ctx, p.run(ctx), job.CodeFinalize, "The change could not be published: ")
 }
 
@@ -207,7 +207,7 @@ func audited(list []job.Finalized, review job.CheckpointID) []job.AuditEntry {
 // notPublished asks for approval again if a person approved the change; otherwise it ends
 // the job.
 func (c *Change) notPublished(ctx context.Context, trees workspace.Trees, failed string) error {
-	c.flow.log.Warn("a change could not be published", "requestId", c.job.ID, "error", failed)
+	c.flow.log.Warn("publication failed", "requestId", c.job.ID, "error", failed)
 	if !c.Review {
 		ctx, cancel := detached(ctx)
 		defer cancel()

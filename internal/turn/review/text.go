@@ -205,6 +205,6 @@ func onlyHereText(why string) string {
 	if err != nil {
 		host = "this machine"
 	}
-	return "Only the server on " + host + " can publish this change or go on with it. It is not kept for other machines: " +
+	return "Only the server on " + host + " can publish or continue this change. It was not copied for other machines: " +
 		job.AsCode(why) + "."
 }

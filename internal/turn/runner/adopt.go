@@ -83,7 +83,7 @@ func (r *Runner) storedTurns(ctx context.Context) (held []store.OwnedTurn, isCom
 	}
 	for _, taken := range unstarted {
 		if err := r.jobs.PutBack(ctx, taken); err != nil {
-			r.log.Error("putting a queue entry back", "requestId", taken.JobID, "error", err)
+			r.log.Error("could not requeue a job", "requestId", taken.JobID, "error", err)
 		}
 	}
 	return held, err == nil
@@ -113,7 +113,7 @@ func (r *Runner) adoptOrFail(ctx, serving context.Context, h store.OwnedTurn) bo
 		proc, err = process.Adopt(files, oldMarker(h.ID, h.Turn), r.doorsOf(j)...)
 	}
 	if err != nil {
-		r.log.Error("adopting a process left behind", "requestId", h.ID, "error", err)
+		r.log.Error("could not adopt a turn", "requestId", h.ID, "error", err)
 	}
 	if proc != nil {
 		r.adopt(serving, j, change, proc, answers)
@@ -127,9 +127,9 @@ func (r *Runner) adoptOrFail(ctx, serving context.Context, h store.OwnedTurn) bo
 	switch {
 	case step != nil:
 	case o.isBooked:
-		r.log.Warn("the store has lost the end of a turn", "requestId", h.ID, "turn", h.Turn)
+		r.log.Warn("turn end lost by the store", "requestId", h.ID, "turn", h.Turn)
 	default:
-		r.log.Warn("a turn lost its process", "requestId", h.ID, "turn", h.Turn)
+		r.log.Warn("turn lost its process", "requestId", h.ID, "turn", h.Turn)
 	}
 	end, ok := r.settle(ctx, j, r.newOutput(j, files, answers).adopt(), &o, &slot{r: r})
 	switch {
@@ -165,7 +165,7 @@ func (r *Runner) adopt(
 		}
 		adopted := t.with(proc, worker, answers)
 		adopted.out.adopt()
-		r.log.Info("adopted a turn", "requestId", j.ID, "turn", j.Turn, "pid", proc.PID)
+		r.log.Info("turn adopted", "requestId", j.ID, "turn", j.Turn, "pid", proc.PID)
 		adopted.supervise(serving, ctx)
 	})
 }

@@ -215,7 +215,7 @@ func (o Options) offersQuestions(k *kind.Kind) bool {
 func (r *Runner) writeCLIFile(files *cliFiles, st *lifecycle.Turn, name string, text []byte) (file string, err error) {
 	if r.opts.Sandbox.InForce() {
 		file = "/run/ringback-" + name
-		files.texts = append(files.texts, process.Text{Place: file, Content: string(text)})
+		files.texts = append(files.texts, process.Text{Path: file, Content: string(text)})
 		return file, nil
 	}
 	dir := r.nodeDir.jobDir(st.Job.ID)
@@ -311,7 +311,7 @@ func (r *Runner) firstPrompt(ctx context.Context, p claude.Prompt, st *lifecycle
 			return "", err
 		}
 		p.History = slices.DeleteFunc(p.History, func(m job.Message) bool { // these are in the prompt anyway
-			return slices.ContainsFunc(st.PendingMessages, func(told job.Message) bool { return told.ID == m.ID })
+			return slices.ContainsFunc(st.PendingMessages, func(pending job.Message) bool { return pending.ID == m.ID })
 		})
 	}
 	return p.First()

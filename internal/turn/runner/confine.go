@@ -77,7 +77,7 @@ func (r *Runner) model(j job.Job, k *kind.Kind) (m door.Model) {
 	metered, answers := r.measure(j), &model.Answers{}
 	r.uses.change(j.ID, func(u *apiUse) { u.answers = answers })
 	m.ServeFunc = model.API{
-		URL: api.URL, Header: api.Header, Transport: r.transport(), Answers: answers, AdmitFunc: metered.Admit, HeardFunc: r.hearing(j),
+		URL: api.URL, Header: api.Header, Transport: r.transport(), Answers: answers, AdmitFunc: metered.Admit, DeliveredFunc: r.recordDelivery(j),
 		Fetch: k.Policy.Network.IsFull(), Search: k.Policy.Searches(), Log: r.log.With("requestId", j.ID, "turn", j.Turn),
 	}.Serve
 	if n := k.Policy.Network; api.Direct && len(n) > 0 && !n.IsNone() {
@@ -185,4 +185,43 @@ func (r *Runner) removeConversations(ctx context.Context) {
 // removeConversation removes a conversation's directory and the files about it.
 func (r *Runner) removeConversation(dir string) error {
 	return errors.Join(untrusted.Remove(dir), untrusted.Remove(dir+atSuffix), untrusted.Remove(dir+jobSuffix))
+}
+
+// maskedFile marks a job with a turn that runs in a sandbox, without access to what deny rules
+// forbid. It is outside of the directories that the turn can write.
+const maskedFile = "masked"
+
+// masks returns what a turn may not access in its sandbox, and records whether there is one.
+func (r *Runner) masks(
+	ctx context.Context, d *process.Detached, k *kind.Kind, id job.ID,
+) (masks process.Masks, err error) {
+	note := filepath.Join(r.nodeDir.jobDir(id), maskedFile)
+	if err := untrusted.Remove(note); err != nil {
+		return masks, err
+	}
+	if !d.Sandbox.InForce() {
+		return masks, nil
+	}
+	for _, dir := range []string{d.Dir, r.nodeDir.jobDir(id)} { // a simulated turn on repositories has made neither
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return masks, err
+		}
+	}
+	masks, err = claude.MasksOfTurn(
+		ctx, k.Policy.ToolRules(), d.Dir, process.Value(d.Env, "PATH"), r.nodeDir.jobDir(id),
+	)
+	if err != nil {
+		return masks, err
+	}
+	if err := os.MkdirAll(filepath.Dir(note), 0o700); err != nil { // a workspace is elsewhere
+		return masks, err
+	}
+	return masks, untrusted.WriteFile(note, nil)
+}
+
+// Masked reports whether the turn of a job on this node runs in a sandbox, without access to
+// what deny rules forbid.
+func (r *Runner) Masked(id job.ID) bool {
+	_, err := os.Stat(filepath.Join(r.nodeDir.jobDir(id), maskedFile))
+	return err == nil
 }

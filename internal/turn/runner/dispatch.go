@@ -134,7 +134,7 @@ const leaveTime = 300 * time.Millisecond
 func (r *Runner) retryLater(ctx context.Context, why error) bool {
 	r.doubtful.Store(true)
 	if ctx.Err() == nil {
-		r.log.Error("taking a job", "error", why)
+		r.log.Error("could not take a job", "error", why)
 	}
 	if !pause(ctx, r, time.After(pollInterval)) {
 		return false
@@ -143,4 +143,44 @@ func (r *Runner) retryLater(ctx context.Context, why error) bool {
 		r.queue.Available()
 	}
 	return true
+}
+
+// slot is the worker of a turn, if it has one.
+type slot struct {
+	r    *Runner
+	held bool
+}
+
+// release gives the worker back if the turn has one.
+func (s *slot) release() {
+	if s.held {
+		s.held = false
+		s.r.free <- struct{}{}
+	}
+}
+
+// lend releases the worker during slow work of the server that runs no Claude, such as cloning,
+// verifying or publishing. The turn keeps its worker if enough others have lent theirs.
+func (s *slot) lend(do func() error) error {
+	select {
+	case s.r.lent <- struct{}{}:
+		defer func() { <-s.r.lent }()
+		s.release()
+	default:
+	}
+	return do()
+}
+
+// acquire waits for a worker if the turn has none.
+func (s *slot) acquire(ctx context.Context) error {
+	if s.held {
+		return nil
+	}
+	select {
+	case <-s.r.free:
+		s.held = true
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }

@@ -14,7 +14,7 @@
 //   - errDelivered: Claude has delivered; its process may end by itself
 //   - errJobEnded: the job no longer needs the turn; its process is terminated
 //     immediately
-//   - errSuperseded, errBegunAnew: the turn has another owner or was started again; its
+//   - errSuperseded, errRestarted: the turn has another owner or was started again; its
 //     process is killed, and nothing is booked
 //   - errShutdown: the server stops; the process keeps running
 //

@@ -62,7 +62,7 @@ func (o outcome) explain() (job.Code, string) {
 	case o.printedTooMuch:
 		return job.CodeOutputLimit, "Claude printed more than is allowed, so it was stopped."
 	case o.isGone && o.isLost():
-		return job.CodeCrashed, "Claude was lost with its server, again and again."
+		return job.CodeCrashed, "Claude's process was repeatedly lost with its server."
 	}
 	code, message := claude.Explain(o.exit, o.printed.Result, o.stderr)
 	if o.reached != "" {

@@ -24,7 +24,7 @@ func TestTheEndOfATurn(t *testing.T) {
 	exited, failed, killed := process.Exit{Known: true}, process.Exit{Known: true, Code: 1}, process.Exit{Known: true, Code: -1, Signal: "killed"}
 	const (
 		none    = "Claude ended without submitting a result."
-		lost    = "Claude was lost with its server, again and again."
+		lost    = "Claude's process was repeatedly lost with its server."
 		spent   = "Claude reached the spending limit of the kind (max_budget_usd)."
 		missing = "No conversation found with session ID x"
 	)

@@ -13,17 +13,17 @@ import (
 func (r *Runner) removeJobFiles(id job.ID) {
 	kept, dropped, err := r.nodeDir.files(id).Prune()
 	if err != nil {
-		r.log.Warn("could not remove the files of a job", "requestId", id, "error", err)
+		r.log.Warn("could not remove job files", "requestId", id, "error", err)
 		return
 	}
 	if dropped {
-		r.log.Warn("a job made more files than are kept", "requestId", id, "kept", kept)
+		r.log.Warn("job artifacts truncated", "requestId", id, "kept", kept)
 	}
 	if kept == 0 {
 		r.removeJobDir(id)
 		return
 	}
-	r.warnIf(removeAllButWork(r.nodeDir.jobDir(id)), "could not remove the files of a job", "requestId", id)
+	r.warnIf(removeAllButWork(r.nodeDir.jobDir(id)), "could not remove job files", "requestId", id)
 }
 
 // removeAllButWork removes what the directory of a job contains, except its working directory.
@@ -63,7 +63,7 @@ func (r *Runner) onlyArtifacts(id job.ID) (is bool) {
 }
 
 func (r *Runner) removeJobDir(id job.ID) {
-	r.warnIf(untrusted.Remove(r.nodeDir.jobDir(id)), "could not remove the files of a job", "requestId", id)
+	r.warnIf(untrusted.Remove(r.nodeDir.jobDir(id)), "could not remove job files", "requestId", id)
 }
 
 // removeLeftovers removes the files of jobs that ended while this node was not running.
@@ -78,7 +78,7 @@ func (r *Runner) removeLeftovers(held map[job.ID]int) {
 // removeEarlierTurns removes the files of turns that ended without this node; held are its turns.
 func (r *Runner) removeEarlierTurns(held map[job.ID]int) {
 	for _, id := range r.nodeDir.jobs() {
-		r.warnIf(r.nodeDir.removeOtherTurns(id, held[id]), "could not remove the files of a turn", "requestId", id)
+		r.warnIf(r.nodeDir.removeOtherTurns(id, held[id]), "could not remove turn files", "requestId", id)
 	}
 }
 
@@ -102,7 +102,7 @@ func (r *Runner) pruneMirrors() {
 	removed, err := r.workspaces().PruneMirrors(r.opts.MirrorsLimit)
 	r.warnIf(err, "could not remove mirrors of repositories")
 	if removed > 0 {
-		r.log.Info("removed mirrors of repositories that were not used lately", "mirrors", removed, "limit", int64(r.opts.MirrorsLimit))
+		r.log.Info("removed least recently used mirrors", "mirrors", removed, "limit", int64(r.opts.MirrorsLimit))
 	}
 }
 

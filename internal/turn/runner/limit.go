@@ -189,7 +189,7 @@ func (r *Runner) answered(id job.ID) {
 	}
 	r.rateLimits.probe.Store(nil)
 	if ended {
-		r.log.Info("a limit of Claude's has ended: jobs are started again", "requestId", id)
+		r.log.Info("rate limit ended: starting jobs again", "requestId", id)
 	}
 }
 
@@ -226,11 +226,11 @@ func (r *Runner) reach(
 	fields := []any{"requestId", id, "code", code, "until", until.Until, "untilStated", until.Stated, "error", message}
 	switch {
 	case !isNew:
-		r.log.Info("a turn has ended at a known limit of Claude's", fields...)
+		r.log.Info("turn ended at a known rate limit", fields...)
 	case code == job.CodeSignedOut:
-		r.log.Error("Claude is signed out: no job is started until it is signed in again", fields...)
+		r.log.Error("Claude is signed out: no jobs are started", fields...)
 	default:
-		r.log.Warn("Claude has reached a limit: no job is started until it ends", fields...)
+		r.log.Warn("rate limit reached: no jobs are started until it ends", fields...)
 	}
 	return &until
 }

@@ -37,7 +37,7 @@ func TestALostTurnBooksNothing(t *testing.T) {
 	t.Parallel()
 	const account = "a"
 	for name, cause := range map[string]error{
-		"superseded": errSuperseded, "begun anew": errBegunAnew, "the store says so": fmt.Errorf("capturing: %w", lifecycle.ErrSuperseded),
+		"superseded": errSuperseded, "begun anew": errRestarted, "the store says so": fmt.Errorf("capturing: %w", lifecycle.ErrSuperseded),
 	} {
 		for where, end := range map[string]func(*Runner, *lifecycle.Turn){
 			"before its process started": func(r *Runner, turn *lifecycle.Turn) { r.failedToStart(t.Context(), turn, &slot{r: r}, cause) },
@@ -68,7 +68,7 @@ func TestALostTurnBooksNothing(t *testing.T) {
 					}
 					_, isTried, err := s.RateLimitWait(t.Context(), account)
 					isProbe := r.rateLimits.probeOf(turn.Job.ID) != nil
-					if keeps := errors.Is(cause, errBegunAnew); err != nil || isTried != keeps || isProbe != keeps {
+					if keeps := errors.Is(cause, errRestarted); err != nil || isTried != keeps || isProbe != keeps {
 						t.Errorf("a turn still tries: %v, in memory %v, %v; want %v", isTried, isProbe, err, keeps)
 					}
 				})

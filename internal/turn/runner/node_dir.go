@@ -40,7 +40,6 @@ func lockNodeDir(dir string) (*nodeDir, error) {
 			if err := os.MkdirAll(parent, 0o700); err != nil {
 				return nil, fmt.Errorf("DATA_DIR cannot be used: %w", err)
 			}
-			spread(parent)
 		}
 		lock := flock.New(filepath.Join(own, "lock"))
 		mine, err := lock.TryLock()

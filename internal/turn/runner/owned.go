@@ -25,13 +25,13 @@ var (
 	// errInterrupted: a person has stopped the turn. Its process is terminated, and the job
 	// continues in another turn.
 	errInterrupted = errors.New("the turn was interrupted")
-	// errBegunAnew: the store has reverted to a state before the turn was started, and the
+	// errRestarted: the store has reverted to a state before the turn was started, and the
 	// turn was started again. Its process is terminated. Nothing is booked, because that
 	// would affect the other turn.
-	errBegunAnew = errors.New("the turn was started again")
+	errRestarted = errors.New("the turn was started again")
 	// errSuperseded: this node was silent for too long, and the job continues elsewhere.
 	// The turn's processes are killed.
-	errSuperseded = errors.New("the turn is another node's by now")
+	errSuperseded = errors.New("another node has taken over the turn")
 )
 
 // ownedTurn is a turn that the store has assigned to this node: from its claim or
@@ -51,7 +51,7 @@ type ownedTurn struct {
 	// watchdog gives the turn up if its CLI does not start in time, whether it hangs or the server does while it
 	// prepares the start. It does not run while the turn only waits for a worker.
 	watchdog *time.Timer
-	patience atomic.Int64 // of the watchdog, a time.Duration
+	timeout  atomic.Int64 // of the watchdog, a time.Duration
 	// fate decides between what happens to the turn at the same time.
 	fate atomic.Int32
 	// over is closed when nothing runs for the turn any more, or its job goes on without it.
@@ -117,9 +117,9 @@ func (t *ownedTurn) remove() {
 }
 
 // watch starts the watchdog again, for what takes less time than this unless it hangs.
-func (t *ownedTurn) watch(patience time.Duration) {
-	t.patience.Store(int64(patience))
-	t.watchdog.Reset(patience)
+func (t *ownedTurn) watch(timeout time.Duration) {
+	t.timeout.Store(int64(timeout))
+	t.watchdog.Reset(timeout)
 }
 
 // giveUpUnlessStarted gives the turn up if its CLI has neither printed a line nor called back.
@@ -127,13 +127,13 @@ func (t *ownedTurn) giveUpUnlessStarted(serving context.Context) {
 	if t.fate.Load() != starting { // the watchdog was stopped as it fired
 		return
 	}
-	patience := time.Duration(t.patience.Load())
+	timeout := time.Duration(t.timeout.Load())
 	if called, err := t.r.hasCalledBack(t.job.ID); called || err != nil {
-		t.watchdog.Reset(patience)
+		t.watchdog.Reset(timeout)
 		return
 	}
 	if t.fate.CompareAndSwap(starting, givenUp) {
-		t.giveUp(serving, fmt.Sprintf("Claude printed nothing for %s.", patience))
+		t.giveUp(serving, fmt.Sprintf("Claude printed nothing for %s.", timeout))
 	}
 }
 
@@ -141,8 +141,8 @@ func (t *ownedTurn) giveUpUnlessStarted(serving context.Context) {
 // files, or because the system does not end its process. When that goes on, it only ends the process.
 func (t *ownedTurn) giveUp(serving context.Context, why string) {
 	t.r.stalled.Add(1)
-	t.r.log.Error("gave up a turn that hangs", "requestId", t.job.ID, "turn", t.job.Turn, "why", why)
-	t.end(errBegunAnew)
+	t.r.log.Error("stalled turn abandoned", "requestId", t.job.ID, "turn", t.job.Turn, "why", why)
+	t.end(errRestarted)
 	t.r.sweeper.Add(t.r.nodeDir.marker(t.job.ID, t.job.Turn))
 	end := t.r.newTurnEnd(t.job.ID, t.job.Turn, lifecycle.Unfinished)
 	end.Code, end.Message, end.ResumeReason.Detail = job.CodeStalled, why, why
@@ -158,7 +158,7 @@ func (r *Runner) supersede(serving context.Context, id job.ID) bool {
 	if before == nil {
 		return true
 	}
-	before.end(errBegunAnew) // usually it is over, but not yet removed
+	before.end(errRestarted) // usually it is over, but not yet removed
 	select {
 	case <-before.over:
 		return true
@@ -169,13 +169,13 @@ func (r *Runner) supersede(serving context.Context, id job.ID) bool {
 
 // isLost reports whether a turn ends because this node no longer owns it.
 func isLost(cause error) bool {
-	return errors.Is(cause, errBegunAnew) || errors.Is(cause, errSuperseded) || errors.Is(cause, lifecycle.ErrSuperseded)
+	return errors.Is(cause, errRestarted) || errors.Is(cause, errSuperseded) || errors.Is(cause, lifecycle.ErrSuperseded)
 }
 
-// letGo forgets a lost turn. Nothing is booked: if the store has lost the turn, another one
+// forget forgets a lost turn. Nothing is booked: if the store has lost the turn, another one
 // may have been started under the same number, and the end would count as that one's.
-func (r *Runner) letGo(id job.ID, cause error) {
-	if errors.Is(cause, errBegunAnew) {
+func (r *Runner) forget(id job.ID, cause error) {
+	if errors.Is(cause, errRestarted) {
 		return // the state of the job belongs to the other turn
 	}
 	r.stopProbe(id)
@@ -202,7 +202,7 @@ func (t *ownedTurn) check() {
 	defer cancel()
 	j, err := t.r.store.Get(ctx, t.job.ID)
 	if job.HasKind(err, job.NotFound) {
-		t.r.log.Warn("the store does not know the job any more: its turn is ended", "requestId", t.job.ID, "turn", t.job.Turn)
+		t.r.log.Warn("turn ended: job unknown to the store", "requestId", t.job.ID, "turn", t.job.Turn)
 		t.end(errJobEnded)
 	}
 	if err != nil {
@@ -210,7 +210,7 @@ func (t *ownedTurn) check() {
 	}
 	if j.Turn < t.job.Turn {
 		t.r.log.Warn(
-			"the store has gone back to before this turn: it is ended", "requestId", t.job.ID, "turn", t.job.Turn, "now", j.Turn,
+			"turn ended: the store was restored to an earlier state", "requestId", t.job.ID, "turn", t.job.Turn, "now", j.Turn,
 		)
 	}
 	if cause := t.endState(j); cause != nil {
@@ -300,16 +300,16 @@ func (r *Runner) runStep(
 		return r.withStore(ctx, j.ID, func() error { return step.Run(ctx) })
 	})
 	if errors.Is(err, errShutdown) {
-		r.log.Info("left a change to the next start", "requestId", j.ID, "turn", j.Turn)
+		r.log.Info("change left to the next start", "requestId", j.ID, "turn", j.Turn)
 		return
 	}
 	if isLost(err) {
-		r.log.Info("left a change, for this node has its turn no more", "requestId", j.ID, "turn", j.Turn)
-		r.letGo(j.ID, err)
+		r.log.Info("change abandoned: turn now owned by another node", "requestId", j.ID, "turn", j.Turn)
+		r.forget(j.ID, err)
 		return
 	}
 	if failed, ok := errors.AsType[*review.Error](err); ok {
-		r.log.Error("going on with a change", "requestId", j.ID, "turn", j.Turn, "error", err)
+		r.log.Error("could not continue a change", "requestId", j.ID, "turn", j.Turn, "error", err)
 		end = withFailedStep(end, failed)
 		end.NodeFault = end.Again && r.isAtFault(serving, j, worker, failed)
 	}

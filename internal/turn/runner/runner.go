@@ -355,3 +355,14 @@ func (r *Runner) MakeWorkDir(id job.ID) (string, error) {
 	dir := r.nodeDir.workDir(id)
 	return dir, os.MkdirAll(dir, 0o700)
 }
+
+// Clock checks a partition for due deadlines.
+func (r *Runner) Clock(p store.Partition) { r.clocks.Now(p) }
+
+// fireDeadlines fires deadlines when they are due, regardless of which node set them:
+// every node is notified of the earliest one.
+func (r *Runner) fireDeadlines(ctx context.Context) {
+	r.clocks.Run(ctx, func(ctx context.Context, p store.Partition) (time.Duration, error) {
+		return r.store.FireDue(ctx, p, r.jobs)
+	})
+}

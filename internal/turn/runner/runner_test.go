@@ -273,7 +273,7 @@ func TestAChangeIsSubmittedBeforeItsRepositoriesAreThere(t *testing.T) {
 	f.submit(id)
 	f.announce(id)
 	f.eventually("the next attempt", func() bool { return f.get(id).Turn == 2 })
-	if failed := f.get(id).LastFailure; failed == nil || failed.ErrorCode != job.CodeWorkspace || !strings.Contains(failed.Error, "before the repositories were there") {
+	if failed := f.get(id).LastFailure; failed == nil || failed.ErrorCode != job.CodeWorkspace || !strings.Contains(failed.Error, "before the repositories were ready") {
 		t.Errorf("the last failure is %+v", failed)
 	}
 }

@@ -66,10 +66,10 @@ func (r *Runner) findConversation(ctx context.Context, st *lifecycle.Turn) (bool
 	}
 	switch {
 	case err != nil:
-		r.log.Warn("could not bring a conversation here", "requestId", st.Job.ID, "turn", st.Job.Turn, "error", err)
+		r.log.Warn("could not fetch a conversation from another node", "requestId", st.Job.ID, "turn", st.Job.Turn, "error", err)
 	case text != nil:
 		err := r.noteConversation(st.Conversation, st.ConversationAt)
-		r.warnIf(err, "could not note which turn a conversation has reached", "requestId", st.Job.ID, "turn", st.Job.Turn)
+		r.warnIf(err, "could not record the last turn of a conversation", "requestId", st.Job.ID, "turn", st.Job.Turn)
 		turn := path.Base(string(st.ConversationAt))
 		r.sayOfTurn(ctx, st.Job, "The conversation was brought here from another machine, as it was after turn "+turn+".")
 		return true, nil
@@ -97,7 +97,7 @@ func (r *Runner) startFresh(ctx context.Context, st *lifecycle.Turn) error {
 	st.Conversation, st.Begun, st.KnownAnswers, st.Retold = conversation, false, 0, true
 	r.sayOfTurn(
 		ctx, st.Job,
-		"The conversation is on another machine, and no copy of it is kept: Claude begins a new one, and is told what was said so far.",
+		"The conversation is on another machine, and no copy of it is kept: Claude begins a new one, and gets the chat so far.",
 	)
 	return nil
 }
@@ -173,12 +173,12 @@ func (r *Runner) storeConversation(serving context.Context, j job.Job) {
 	if err == nil {
 		masked, ok := claude.MaskSession(text, func(text []byte) []byte { return mask(text, r.secrets) })
 		if !ok {
-			r.log.Info("a conversation is not kept for other machines: Claude's thinking contains a secret", "requestId", j.ID)
+			r.log.Info("conversation not copied: Claude's thinking contains a secret", "requestId", j.ID)
 			return
 		}
 		err = r.saveConversation(serving, j, conversation, masked)
 	}
-	r.warnIf(err, "could not keep a conversation for other machines", "requestId", j.ID, "turn", j.Turn)
+	r.warnIf(err, "could not copy a conversation to the store", "requestId", j.ID, "turn", j.Turn)
 }
 
 func (r *Runner) saveConversation(serving context.Context, j job.Job, conversation string, text []byte) error {
@@ -188,7 +188,7 @@ func (r *Runner) saveConversation(serving context.Context, j job.Job, conversati
 		ctx, j, conversation, lifecycle.NameTurn(j.ID, j.Turn), text, int64(r.opts.ConversationLimit),
 	)
 	if err == nil && !kept {
-		r.log.Info("a conversation is too large to be kept for other machines: see CONVERSATION_LIMIT",
+		r.log.Info("conversation not copied: larger than CONVERSATION_LIMIT",
 			"requestId", j.ID, "turn", j.Turn, "bytes", size, "limit", int64(r.opts.ConversationLimit))
 	}
 	return err

@@ -30,8 +30,8 @@ type pulse struct {
 	// the size of the output when this start began to read, the last of it at leftAt.
 	known, left     int64
 	knownAt, leftAt time.Time
-	// heard is the offset at which the last line ends; noted is set if the file contains it.
-	heard int64
+	// end is the offset at which the last line ends; noted is set if the file contains it.
+	end   int64
 	noted bool
 }
 
@@ -76,7 +76,7 @@ func (p *pulse) line(l transcript.Line, end int64) {
 		return
 	}
 	at := p.printedAt(end)
-	p.last, p.heard, p.noted = at, end, false
+	p.last, p.end, p.noted = at, end, false
 	if wait := l.Waits(at); wait.After(p.until) {
 		p.until = wait
 	}
@@ -119,7 +119,7 @@ func (p *pulse) note() {
 		return
 	}
 	// If this fails, the next start gets a wrong time for the last line.
-	if untrusted.WriteFile(p.file, []byte(strconv.FormatInt(p.heard, 10))) == nil {
+	if untrusted.WriteFile(p.file, []byte(strconv.FormatInt(p.end, 10))) == nil {
 		p.noted = os.Chtimes(p.file, time.Time{}, p.last) == nil
 	}
 }
@@ -198,7 +198,7 @@ func (t *claudeTurn) stalls() string {
 // overdue reports whether the turn must be ended: its CLI does not exit, or hangs.
 func (t *claudeTurn) overdue() bool {
 	if t.isOver = t.pulse.isOver(time.Now(), t.r.opts.Exit); t.isOver {
-		t.r.log.Warn("a CLI did not exit after its result", "requestId", t.job.ID, "turn", t.job.Turn)
+		t.r.log.Warn("CLI did not exit after its result", "requestId", t.job.ID, "turn", t.job.Turn)
 		return true
 	}
 	if t.stalled = t.stalls(); t.stalled == "" {

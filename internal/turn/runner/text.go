@@ -112,13 +112,13 @@ func (w *writing) publish() {
 }
 
 // send publishes a piece. It is telemetry: a gap does no harm.
-func (w *writing) send(piece job.TextPiece, goesOn bool) {
+func (w *writing) send(piece job.TextPiece, more bool) {
 	j := w.out.job
 	text := job.TextEvent{
 		Name: w.name, RequestID: j.ID, UserID: j.UserID, Time: time.Now().UTC().Truncate(time.Millisecond), Data: piece,
 	}
 	var soFar *job.TextEvent
-	if goesOn {
+	if more {
 		whole := text
 		whole.Data.Whole, whole.Data.Text = true, string(mask(w.text[:w.sent], w.secrets))
 		soFar = &whole

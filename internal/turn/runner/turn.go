@@ -76,7 +76,7 @@ func (r *Runner) leaveSubmission(serving context.Context, st *lifecycle.Turn) er
 		return nil
 	}
 	st.ResumeReason = &lifecycle.ResumeReason{Reason: lifecycle.Lost}
-	r.log.Warn("the files of a submitted change are gone: Claude is asked again", "requestId", j.ID, "turn", j.Turn)
+	r.log.Warn("files of a submitted change are missing: asking Claude again", "requestId", j.ID, "turn", j.Turn)
 	return r.withStore(serving, j.ID, func() error {
 		return r.jobs.LeaveSubmission(serving, j.ID, lifecycle.Holder{Turn: j.Turn, Node: r.nodeDir.node})
 	})
@@ -113,7 +113,7 @@ func (r *Runner) runClaude(serving context.Context, st *lifecycle.Turn, change *
 	}
 	if proc == nil {
 		if change != nil && errors.Is(err, errDelivered) {
-			err = &review.Error{Code: job.CodeWorkspace, Message: "A result arrived before the repositories were there."}
+			err = &review.Error{Code: job.CodeWorkspace, Message: "A result arrived before the repositories were ready."}
 		}
 		r.failedToStart(serving, st, worker, err)
 		return
@@ -235,16 +235,16 @@ func (t *claudeTurn) supervise(serving, ctx context.Context) {
 func (t *claudeTurn) stop(serving context.Context, cause error) {
 	switch {
 	case errors.Is(cause, errShutdown) && !isClosed(t.proc.Done()): // if it has ended, only this start knows how
-		t.r.log.Info("left a turn to the next start", "requestId", t.job.ID, "turn", t.job.Turn)
+		t.r.log.Info("turn left to the next start", "requestId", t.job.ID, "turn", t.job.Turn)
 		return
 	case isLost(cause):
 		t.r.log.Warn(
-			"killed what ran for a turn that is not this node's any more", "requestId", t.job.ID, "turn", t.job.Turn,
+			"turn abandoned: owned by another node", "requestId", t.job.ID, "turn", t.job.Turn,
 			"why", cause,
 		)
 		t.proc.Kill()
 		t.r.sweeper.Add(t.proc.Marker)
-		t.r.letGo(t.job.ID, cause)
+		t.r.forget(t.job.ID, cause)
 		return
 	case errors.Is(cause, errDelivered) && t.job.Options.Simulate != job.SimulateManual: // let the process report its usage
 		select {
@@ -341,7 +341,7 @@ func (r *Runner) failedToStart(serving context.Context, st *lifecycle.Turn, work
 		return
 	}
 	if isLost(err) {
-		r.letGo(st.Job.ID, err)
+		r.forget(st.Job.ID, err)
 		return
 	}
 	end := r.newTurnEnd(st.Job.ID, st.Job.Turn, lifecycle.Unfinished)
@@ -354,7 +354,7 @@ func (r *Runner) failedToStart(serving context.Context, st *lifecycle.Turn, work
 		r.stopAtBudget(&end, st.Job, used)
 	case errors.Is(err, errJobEnded), errors.Is(err, errDelivered), errors.Is(err, errInterrupted):
 	default:
-		r.log.Error("a turn could not start", "requestId", st.Job.ID, "turn", st.Job.Turn, "error", err)
+		r.log.Error("turn could not start", "requestId", st.Job.ID, "turn", st.Job.Turn, "error", err)
 		end.Code, end.Message = r.whyNotStarted(err)
 		end.Again = end.Code != job.CodeKindGone && end.Code != job.CodeNoCallbacks && mayPass(err)
 		end.NodeFault = end.Again && r.couldNotStart(serving, st.Job, worker, err)
@@ -418,7 +418,7 @@ func (r *Runner) endTurn(serving context.Context, e lifecycle.TurnEnd) {
 	})
 	if err != nil {
 		if serving.Err() == nil {
-			r.log.Error("booking the end of a turn", "requestId", e.ID, "error", err)
+			r.log.Error("could not record the end of a turn", "requestId", e.ID, "error", err)
 		}
 		return
 	}
@@ -432,12 +432,12 @@ func (r *Runner) endTurn(serving context.Context, e lifecycle.TurnEnd) {
 	r.nodeDir.removeTurn(e.ID, e.Turn)
 	if e.RateLimit != nil { // it may have ended before the job waited for it
 		err := r.withStore(serving, e.ID, func() error { return r.store.RetryLimited(serving, r.accountOf(use), e.ID) })
-		r.warnIf(err, "could not look whether a limit has ended", "requestId", e.ID)
+		r.warnIf(err, "could not check a rate limit", "requestId", e.ID)
 	}
 }
 
 // packTranscript compresses the output of a turn. Nothing depends on it.
 func (r *Runner) packTranscript(id job.ID, turn int) {
 	err := briefly(func(ctx context.Context) error { return r.store.PackTranscript(ctx, id, turn) })
-	r.warnIf(err, "what a turn has printed could not be compressed", "requestId", id, "turn", turn)
+	r.warnIf(err, "could not compress a transcript", "requestId", id, "turn", turn)
 }

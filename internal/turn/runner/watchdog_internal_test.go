@@ -82,7 +82,7 @@ func TestAWatchdogThatFiresAsItsTurnGoesOn(t *testing.T) {
 			r.left, r.sweeper = newCache[bool](1), process.NewSweeper(r.log)
 			r.ability.checkFunc, r.ability.log = func() error { return errors.New("the disk hangs") }, r.log
 			_, o := r.own(t.Context(), turn.Job, nil, nil)
-			o.patience.Store(int64(time.Hour))
+			o.timeout.Store(int64(time.Hour))
 			hook := &during{}
 			embedded.Client.AddHook(hook)
 			if c.before != nil {

@@ -20,7 +20,7 @@ func pointerTo(text string) string {
 }
 
 const (
-	unfiltered = "its attributes name the filter %s, which the server does not run: without it, git would store the file as it is"
+	unfiltered = "its attributes require the filter %s, which the server does not run: without it, git would store the file unfiltered"
 	unencoded  = "it could not be converted from the encoding that its attributes name, %s"
 )
 

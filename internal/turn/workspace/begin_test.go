@@ -65,8 +65,8 @@ func TestAJobBeginsWhereItsRemoteIsNow(t *testing.T) {
 		}, "", "", "", "it is empty"},
 		"the named branch is gone": {func(bare string, git func(...string) string) {
 			git("push", "-q", "origin", "HEAD:feature/other")
-		}, "feature", "", "", "no branch or tag of the name feature (any more): name another one; its branches are feature/other, main"},
-		"a name that git would take for a commit": {func(_ string, git func(...string) string) {}, "v1-1-gCOMMIT", "", "", "no branch or tag of the name v1-1-g"},
+		}, "feature", "", "", "no branch or tag named feature: name another one; its branches are feature/other, main"},
+		"a name that git would take for a commit": {func(_ string, git func(...string) string) {}, "v1-1-gCOMMIT", "", "", "no branch or tag named v1-1-g"},
 		"a tag":                                  {func(_ string, git func(...string) string) { tagged(git, "v1") }, "v1", "2", "", ""},
 		"a tag, by its full name":                {func(_ string, git func(...string) string) { tagged(git, "v1") }, "refs/tags/v1", "2", "", ""},
 		"a branch goes before a tag of its name": {func(_ string, git func(...string) string) { tagged(git, "main") }, "main", "1", "main", ""},

@@ -136,7 +136,7 @@ func leftOut(ctx context.Context, g git) ([]job.LeftOut, error) {
 			reason = "it is a git repository of its own, without a commit"
 		case filters[name] != "":
 			reason = fmt.Sprintf(
-				"its attributes name the filter %s, which the server does not run: without it, git would store the file as it is",
+				"its attributes require the filter %s, which the server does not run: without it, git would store the file unfiltered",
 				filters[name],
 			)
 		case encodings[name] != "":

@@ -232,7 +232,7 @@ func (g git) sshTarget(ctx context.Context, ssh string) (host, port string, err 
 		}
 	}
 	if host == "" || port == "" {
-		return "", "", errors.New("ssh does not say which host it would connect to")
+		return "", "", errors.New("ssh does not report which host it would connect to")
 	}
 	return host, port, nil
 }

@@ -205,7 +205,7 @@ func (g git) checkOut(ctx context.Context, tree string) error {
 // has left there, such as git's settings, is gone before a git starts in it.
 func (w *Workspace) resetTo(ctx context.Context, r job.Repository, base string) error {
 	if _, err := w.local(w.trustedRepo(r)).run(ctx, "update-ref", baseRef, base); err != nil {
-		return fmt.Errorf("the commit at which the work began is not in the repository any more: %w", err)
+		return fmt.Errorf("the repository no longer has the commit at which the work began: %w", err)
 	}
 	if err := w.newWorktree(ctx, r, "--no-checkout"); err != nil {
 		return err

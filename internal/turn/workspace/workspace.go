@@ -341,11 +341,11 @@ func notThere(branch string, refs []string) error {
 	case len(found) == 0 && branch == "":
 		return &Unusable{"it is empty: push a first commit to it"}
 	case len(found) == 0:
-		return &Unusable{fmt.Sprintf("it has no branch yet, so none of the name %s: push a first commit to it", branch)}
+		return &Unusable{fmt.Sprintf("it has no branch yet, so none named %s: push a first commit to it", branch)}
 	case branch == "":
 		return &Unusable{"its default branch does not exist (its HEAD points to no branch): name a branch; " + others}
 	}
-	return &Unusable{fmt.Sprintf("it has no branch or tag of the name %s (any more): name another one; %s", branch, others)}
+	return &Unusable{fmt.Sprintf("it has no branch or tag named %s: name another one; %s", branch, others)}
 }
 
 // nameOf returns the last part of an address as a directory name.
