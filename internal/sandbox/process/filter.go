@@ -15,8 +15,7 @@ var filter = sync.OnceValue(func() string { return string(systemCallFilter()) })
 const (
 	// infoFile is the file to which bubblewrap writes the leader of the sandbox.
 	infoFile = iota
-	// gateFile is the gate of a sandbox with doors.
-	gateFile
+	_        // storeFile stays where a server of another version looks for it
 	// entranceFile is the file on which bubblewrap waits before its first mount.
 	entranceFile
 	// usersFile is the file on which bubblewrap waits for the users of the sandbox.

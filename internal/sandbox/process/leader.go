@@ -2,7 +2,6 @@ package process
 
 import (
 	"encoding/json"
-	"errors"
 	"io"
 	"maps"
 	"net"
@@ -28,17 +27,10 @@ func (i instance) lives() bool { return i.PID > 1 && i.Started != "" && StartTim
 // The zero instance is the leader of a program outside a sandbox.
 
 // start starts a command in a sandbox. It returns the leader of its sandbox, if it has one,
-// and its doors.
-func (s Sandbox) start(cmd *exec.Cmd, marker string, access Access) (instance, []net.Listener, error) {
-	return s.launch(cmd, access, func() error { return running.start(cmd, marker) }, func() { _ = running.wait(cmd) })
-}
-
-// launch starts a command with begin, and waits for it with wait if it cannot continue.
-func (s Sandbox) launch(
-	cmd *exec.Cmd, access Access, begin func() error, wait func(),
-) (l instance, listeners []net.Listener, err error) {
+// and its doors. The caller waits for the command with running.wait.
+func (s Sandbox) start(cmd *exec.Cmd, marker string, access Access) (l instance, listeners []net.Listener, err error) {
 	if !s.InForce() {
-		return instance{}, nil, begin()
+		return instance{}, nil, running.start(cmd, marker)
 	}
 	info, write, err := os.Pipe()
 	if err != nil {
@@ -49,7 +41,7 @@ func (s Sandbox) launch(
 	extra := make([]*os.File, textFile+len(access.Texts)) // some of them remain nil
 	copy(extra, cmd.ExtraFiles)
 	extra[infoFile], cmd.ExtraFiles = write, extra
-	stops, err := s.stops(cmd, access)
+	stops, err := s.stops(cmd)
 	defer stops.close()
 	if err != nil {
 		return instance{}, nil, err
@@ -59,7 +51,7 @@ func (s Sandbox) launch(
 	if err != nil {
 		return instance{}, nil, err
 	}
-	if err := begin(); err != nil {
+	if err := running.start(cmd, marker); err != nil {
 		return instance{}, nil, err
 	}
 	_ = write.Close()
@@ -70,23 +62,19 @@ func (s Sandbox) launch(
 	}
 	listeners, err = s.admit(l.PID, stops, access.Network.Doors)
 	switch {
-	case errors.Is(err, errNotThere), err != nil && !l.lives():
+	case err != nil && !l.lives():
 		return l, nil, nil // the caller that waits for it learns why
 	case err != nil:
 		group{cmd.Process.Pid, l}.kill()
-		wait()
+		_ = running.wait(cmd)
 		return instance{}, nil, err
 	}
 	return l, listeners, nil
 }
 
-// stops are where the first process of a sandbox waits for us on its way to its program.
-type stops struct {
-	// users is where it waits for its users, and entrance where it waits before its first mount.
-	users, entrance pipe
-	// gate is where it waits for its doors.
-	gate gate
-}
+// stops are where the first process of a sandbox waits for us on its way to its program: for its users, and before
+// its first mount.
+type stops struct{ users, entrance pipe }
 
 // pipe has one end that is for the sandbox.
 type pipe struct{ ours, theirs *os.File }
@@ -96,50 +84,37 @@ func newPipe() (p pipe, err error) {
 	return p, err
 }
 
-func (p pipe) close() {
-	_ = p.ours.Close()
-	_ = p.theirs.Close()
-}
-
 func (s stops) close() {
-	s.users.close()
-	s.entrance.close()
-	s.gate.close()
+	for _, p := range []pipe{s.users, s.entrance} {
+		_ = p.ours.Close()
+		_ = p.theirs.Close()
+	}
 }
 
 // stops gives a command the stops that its sandbox needs.
-func (s Sandbox) stops(cmd *exec.Cmd, access Access) (at stops, err error) {
+func (s Sandbox) stops(cmd *exec.Cmd) (at stops, err error) {
 	if at.entrance, err = newPipe(); err == nil && s.user != 0 {
 		at.users, err = newPipe()
 	}
-	if err == nil && len(access.Network.Doors) > 0 {
-		at.gate, err = newGate()
-	}
-	for path, theirs := range map[int]*os.File{
-		entranceFile: at.entrance.theirs, usersFile: at.users.theirs, gateFile: at.gate.theirs,
-	} {
-		cmd.ExtraFiles[path] = theirs
-	}
+	cmd.ExtraFiles[entranceFile], cmd.ExtraFiles[usersFile] = at.entrance.theirs, at.users.theirs
 	return at, err
 }
 
-// admit prepares a sandbox at each stop of its first process. It returns the doors.
+// admit prepares a sandbox at each stop of its first process. It returns the doors, which are open before any program
+// begins.
 func (s Sandbox) admit(first int, at stops, doors []Door) ([]net.Listener, error) {
-	if err := makePrivate(first); err != nil {
+	err := makePrivate(first)
+	if err == nil && s.user != 0 {
+		err = s.fillUsers(first, at.users.ours)
+	}
+	if err != nil {
 		return nil, err
 	}
-	if err := at.entrance.ours.Close(); err != nil {
+	listeners, err := openDoors(first, doors)
+	if err != nil {
 		return nil, err
 	}
-	if s.user != 0 {
-		if err := s.fillUsers(first, at.users.ours); err != nil {
-			return nil, err
-		}
-	}
-	if len(doors) == 0 {
-		return nil, nil
-	}
-	return at.gate.pass(first, doors)
+	return listeners, at.entrance.ours.Close()
 }
 
 // readLeader reads bubblewrap's report about the leader. It returns the zero instance if

@@ -53,8 +53,7 @@ func makePrivate(pid int) error {
 		return err
 	}
 	defer leave()
-	path := uintptr(unsafe.Pointer(&root)) //nolint:gosec // the kernel reads it
-	return do(append(steps, step{trap: unix.SYS_MOUNT, args: [5]uintptr{1: path, 3: unix.MS_REC | unix.MS_PRIVATE}}))
+	return do(append(steps, step{trap: unix.SYS_MOUNT, args: [5]uintptr{1: addressOf(&root), 3: unix.MS_REC | unix.MS_PRIVATE}}))
 }
 
 // root is the path of the root directory, as the kernel reads it.
@@ -121,23 +120,23 @@ var yes uint32 = 1
 // backlog limits the connections that wait at a door.
 const backlog = 128
 
-// listening returns the steps that create a listening socket.
+// addressOf returns an address for the kernel. The value must stay where it is: a variable of the package, or pinned.
+func addressOf[T any](value *T) uintptr { return uintptr(unsafe.Pointer(value)) } //nolint:gosec // see above
+
+// listening returns the steps that create a listening socket. Connections of an earlier server may just be closing, and
+// the sandbox may not have set up its network yet.
 func listening(at *unix.RawSockaddrInet4) []step {
 	return []step{
 		{trap: unix.SYS_SOCKET, args: [5]uintptr{unix.AF_INET, unix.SOCK_STREAM | unix.SOCK_CLOEXEC | unix.SOCK_NONBLOCK}},
-		// The last connections of an earlier server may just be closing.
-		{trap: unix.SYS_SETSOCKOPT, args: [5]uintptr{
-			theSocket, unix.SOL_SOCKET, unix.SO_REUSEADDR,
-			uintptr(unsafe.Pointer(&yes)), //nolint:gosec // a variable of the package stays where it is
-			unsafe.Sizeof(yes),
-		}},
-		{trap: unix.SYS_BIND, args: [5]uintptr{
-			theSocket,
-			uintptr(unsafe.Pointer(at)), //nolint:gosec // the caller has pinned it
-			unix.SizeofSockaddrInet4,
-		}},
+		enabling(unix.SOL_SOCKET, unix.SO_REUSEADDR), enabling(unix.SOL_IP, unix.IP_FREEBIND),
+		{trap: unix.SYS_BIND, args: [5]uintptr{theSocket, addressOf(at), unix.SizeofSockaddrInet4}},
 		{trap: unix.SYS_LISTEN, args: [5]uintptr{theSocket, backlog}},
 	}
+}
+
+// enabling returns the step that sets an option of the socket.
+func enabling(level, option uintptr) step {
+	return step{trap: unix.SYS_SETSOCKOPT, args: [5]uintptr{theSocket, level, option, addressOf(&yes), unsafe.Sizeof(yes)}}
 }
 
 // do executes the steps, and returns the error of the one that failed.

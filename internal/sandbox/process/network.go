@@ -1,13 +1,9 @@
 package process
 
 import (
-	"errors"
-	"fmt"
 	"io"
 	"net"
-	"os"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -81,29 +77,6 @@ func closeAll[C io.Closer](all []C) {
 	}
 }
 
-// gate stops the first process of a sandbox until the doors are open. The process reports
-// through it that it has started: before that, only root could access its network.
-type gate struct{ pipe }
-
-// passGate is the script that the first process runs before it starts the program. It
-// exits if the server dies first, because the process is not recorded yet.
-var passGate = `printf . >&` + fdOf(gateFile) + `; read -r _ <&` + fdOf(gateFile) + ` || exit 1
-exec ` + fdOf(gateFile) + `>&-
-`
-
-func newGate() (gate, error) {
-	ends, err := closedPair()
-	if err != nil {
-		return gate{}, err
-	}
-	err = unix.SetNonblock(ends[0], true) // so that a read can time out
-	g := gate{pipe{ours: os.NewFile(uintptr(ends[0]), "gate"), theirs: os.NewFile(uintptr(ends[1]), "gate")}}
-	if err != nil {
-		g.close()
-	}
-	return g, err
-}
-
 // closedPair returns a pair of sockets that no other child inherits.
 func closedPair() ([2]int, error) {
 	syscall.ForkLock.RLock()
@@ -115,29 +88,3 @@ func closedPair() ([2]int, error) {
 	}
 	return ends, err
 }
-
-// maxGate limits how long the first process of a sandbox may take to start.
-const maxGate = 30 * time.Second
-
-// pass opens the doors of a sandbox and lets its first process continue.
-func (g gate) pass(pid int, doors []Door) ([]net.Listener, error) {
-	_ = g.theirs.Close()
-	if err := g.ours.SetDeadline(time.Now().Add(maxGate)); err != nil {
-		return nil, err
-	}
-	if _, err := g.ours.Read(make([]byte, 1)); err != nil {
-		return nil, fmt.Errorf("%w: %w", errNotThere, err)
-	}
-	listeners, err := openDoors(pid, doors)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := g.ours.WriteString("\n"); err != nil {
-		closeAll(listeners)
-		return nil, fmt.Errorf("%w: %w", errNotThere, err)
-	}
-	return listeners, nil
-}
-
-// errNotThere is returned if a sandbox ended before its program began; bubblewrap reports why.
-var errNotThere = errors.New("the sandbox has ended")

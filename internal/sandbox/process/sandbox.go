@@ -201,13 +201,13 @@ func (s Sandbox) RunBriefly(ctx context.Context, cmd *exec.Cmd, access Access, l
 	cmd.SysProcAttr = endsWithParent()
 	runtime.LockOSThread() // the command ends with the thread that started it
 	defer runtime.UnlockOSThread()
-	_, listeners, err := s.launch(cmd, access, cmd.Start, func() { _ = cmd.Wait() })
+	_, listeners, err := s.start(cmd, "", access)
 	if err != nil {
 		return err
 	}
 	serve(access.Network.Doors, listeners)
 	defer closeAll(listeners)
-	return cmd.Wait()
+	return running.wait(cmd)
 }
 
 // endWithUs is bubblewrap's option that ends the sandbox with the server.
@@ -252,9 +252,6 @@ func (s Sandbox) bubblewrap(program []string, dir string, access Access, l limit
 	args = append(args, "--file", fdOf(entranceFile), "/tmp/entrance")
 	args = append(args, mounts.args()...)
 	lead := s.ulimit(l) + leadSandbox
-	if len(access.Network.Doors) > 0 {
-		lead = passGate + lead
-	}
 	if s.user != 0 {
 		lead = "exec " + fdOf(usersFile) + "<&-\n" + lead // bubblewrap leaves it open
 	}
