@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ringback/internal/rules/kind"
+	"ringback/internal/sandbox/process"
 	"ringback/internal/server/config"
 	"ringback/internal/store"
 	"ringback/internal/store/redisd"
@@ -272,4 +273,54 @@ func checkEmbedded(ctx context.Context) Finding {
 		return note("no redis-server or valkey-server on PATH, and REDIS_URL is not set: jobs would be kept in memory only, and lost when the server stops")
 	}
 	return fine("embedded store: %s", found)
+}
+
+// checkEnvFile warns about a .env file that every user on the machine can read.
+func checkEnvFile(c config.Config) []string {
+	info, err := os.Stat(c.EnvFile)
+	if c.EnvFile == "" || err != nil || info.Mode().Perm()&0o007 == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s can be read by every user of this machine: chmod o= it", c.EnvFile)}
+}
+
+// misspeltSettings returns warnings about variables that have no effect although their names are
+// close to settings, and others about what else a .env file sets in vain. The latter are not for
+// everyone with access to /readyz.
+func misspeltSettings(c config.Config, kinds *kind.Registry) (misspelt, others []string) {
+	var used []string // by commands of actions
+	for _, k := range kinds.All() {
+		for _, a := range k.Policy.Actions {
+			for _, value := range a.Env {
+				os.Expand(value, func(name string) string { used = append(used, name); return "" })
+			}
+		}
+	}
+	misspelt, others = c.Unread(func(name string) bool {
+		return slices.Contains(used, name) || len(process.Pick([]string{name + "="}, process.Known()...)) > 0
+	})
+	if len(others) > 0 {
+		others = []string{c.EnvFile + " sets what neither Ringback nor anything that it starts reads: " + strings.Join(others, ", ")}
+	}
+	return misspelt, others
+}
+
+// checkOwnAnswers warns if Claude could answer its own questions. Without keys and
+// tokens, any process that can reach loopback may answer. Without a sandbox, the
+// processes of a job of these kinds can.
+func checkOwnAnswers(c config.Config, confined bool, kinds *kind.Registry) []string {
+	if c.Secured() || confined {
+		return nil
+	}
+	var found []string
+	for _, k := range kinds.All() {
+		if by := k.Reaches(); by != "" {
+			found = append(found, fmt.Sprintf("%s (%s)", k.Name, by))
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return []string{"Claude could answer its own questions, and approve its actions, in jobs of these kinds, because they let it run commands or reach the network, no sandbox keeps it from the API, and the API requires no key: " +
+		strings.Join(found, ", ") + ". Install bubblewrap (SANDBOX), or set API_KEYS, API_KEYS_FILE or JWT_SECRET."}
 }

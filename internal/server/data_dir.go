@@ -1,10 +1,10 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -30,21 +30,24 @@ func checkDataDir(dir string) error {
 	return nil
 }
 
-// openDataDir prepares the data directory for a start. A full disk keeps no server from starting again: it has
-// to report that, and to free what is no longer needed.
-func openDataDir(o Options, log *slog.Logger) error {
-	dir := o.Config.DataDir
-	if o.Role != API {
+// startDataDir prepares the data directory. A full disk keeps no server from starting again: it has to report
+// that, and to free what is no longer needed.
+func (n *node) startDataDir(context.Context) (stop func(), err error) {
+	dir := n.opts.Config.DataDir
+	if n.opts.Role == API && n.opts.Config.RedisURL != "" {
+		return nil, nil
+	}
+	if n.opts.Role != API {
 		if err := runner.FreeOutput(dir); err != nil {
-			log.Warn("could not trim the output of jobs", "error", err)
+			n.log.Warn("could not trim the output of jobs", "error", err)
 		}
 	}
-	err := checkDataDir(dir)
+	err = checkDataDir(dir)
 	if isFull(err) && isInUse(dir) {
-		log.Error("disk full", "error", err)
-		return nil
+		n.log.Error("disk full", "error", err)
+		return nil, nil
 	}
-	return err
+	return nil, err
 }
 
 // isInUse reports whether a server has kept files in a data directory before.
@@ -110,6 +113,23 @@ func readDisk[T any](d *disk, name string, readFunc func() (T, error)) (found T,
 	case <-time.After(diskPatience):
 		return found, errDiskHangs
 	}
+}
+
+// fullDisk is the part of what jobs should leave free below which a disk counts as full.
+const fullDisk = 64
+
+// checkStoreRoom returns an error if the disk of an embedded store is full. What runs, and what people decide, is
+// still stored, in the store's own reserve; new jobs would use that up. A disk that does not answer is not full:
+// the store's own calls fail then, and lose nothing.
+func (n *node) checkStoreRoom() error {
+	if n.db.embedded == nil {
+		return nil
+	}
+	_, err := readDisk(&n.disk, "room", func() (any, error) { return nil, checkRoom(n.opts.Config.DataDir, fullDisk) })
+	if errors.Is(err, errDiskHangs) {
+		return nil
+	}
+	return err
 }
 
 // nearest returns dir, or its nearest parent that exists.

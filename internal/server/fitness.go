@@ -19,12 +19,12 @@ type unfit string
 // Error implements error.
 func (u unfit) Error() string { return string(u) }
 
-// The store is checked again every lookAtStore, or every lookAtUnfit while it has a
-// problem. A check takes at most patienceWithStore.
+// The store is checked again every checkEvery, or every checkUnfitEvery while it has a
+// problem. A check takes at most checkTimeout.
 const (
-	lookAtStore       = 10 * time.Second
-	lookAtUnfit       = time.Second
-	patienceWithStore = 5 * time.Second
+	checkEvery      = 10 * time.Second
+	checkUnfitEvery = time.Second
+	checkTimeout    = 5 * time.Second
 )
 
 // fitness is the result of the last check of the store.
@@ -110,9 +110,9 @@ func (n *node) watchStore(ctx context.Context) {
 		return
 	}
 	for {
-		pause := lookAtStore
+		pause := checkEvery
 		if !n.fitness.well() {
-			pause = lookAtUnfit
+			pause = checkUnfitEvery
 		}
 		select {
 		case <-ctx.Done():
@@ -124,7 +124,7 @@ func (n *node) watchStore(ctx context.Context) {
 }
 
 func (n *node) judgeStoreAgain(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, patienceWithStore)
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	found, err := store.JudgeFitness(ctx, n.db.client, n.opts.Config.RedisWait)
 	before := n.fitness.set(found, err)

@@ -10,15 +10,15 @@ import (
 	"ringback/internal/web/apikey"
 )
 
-// lookAtKeys is the interval between checks of the key file.
-const lookAtKeys = time.Second / 2
+// readKeysEvery is the interval at which the key file is checked.
+const readKeysEvery = time.Second / 2
 
-// openKeys reads the keys of back ends; it returns nil if none are needed.
-func openKeys(o Options) (*apikey.Set, error) {
-	if !o.Config.HasKeys() && len(o.Keys) == 0 {
-		return nil, nil
+// startKeys reads the keys of back ends; none if none are needed.
+func (n *node) startKeys(context.Context) (stop func(), err error) {
+	if c := n.opts.Config; c.HasKeys() || len(n.opts.Keys) > 0 {
+		n.keys, err = apikey.Open(c.APIKeysFile, append(slices.Clip(c.Keys), n.opts.Keys...)...)
 	}
-	return apikey.Open(o.Config.APIKeysFile, append(slices.Clip(o.Config.Keys), o.Keys...)...)
+	return nil, err
 }
 
 // watchKeys applies the keys of a changed file, and closes the WebSockets of removed
@@ -27,7 +27,7 @@ func (n *node) watchKeys(ctx context.Context) {
 	if n.keys == nil {
 		return
 	}
-	n.keys.Watch(ctx, lookAtKeys, func() {
+	n.keys.Watch(ctx, readKeysEvery, func() {
 		if fault := n.keys.Fault(); fault != nil {
 			n.log.Error("API keys not reloaded: the previous keys stay in force", "error", fault)
 			return

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +17,18 @@ import (
 	"ringback/internal/rules/schema"
 	"ringback/internal/server/config"
 )
+
+// KindSources returns the built-in kinds and those of the user.
+func KindSources(c config.Config) []kind.Source {
+	user := kind.Source{Dir: c.PromptsDir, PromptsName: c.PromptsDir, SchemasName: c.SchemasDir}
+	if c.PromptsDir != "" {
+		user.Prompts = os.DirFS(c.PromptsDir)
+	}
+	if c.SchemasDir != "" {
+		user.Schemas = os.DirFS(c.SchemasDir)
+	}
+	return []kind.Source{kind.Builtin(), user}
+}
 
 // Who asks for a reload of the kinds, as the log names them.
 const (
@@ -98,23 +111,30 @@ func kindDirs(c config.Config) []string {
 	return slices.DeleteFunc(slices.Compact(dirs), func(dir string) bool { return dir == "" })
 }
 
-// newWatcher returns what watches the files of the kinds; nil if nothing is to.
-func newWatcher(o Options) (*fsnotify.Watcher, error) {
-	if !o.Watch {
+// startKinds loads the kinds and, with Watch, watches their files.
+func (n *node) startKinds(context.Context) (stop func(), err error) {
+	kinds, problems := kind.Load(KindSources(n.opts.Config)...)
+	if err := schema.Join(problems); err != nil {
+		return nil, fmt.Errorf("the kinds have problems (ringback check shows more):\n%w", err)
+	}
+	n.kinds = kinds
+	if !n.opts.Watch {
 		return nil, nil
 	}
-	if len(kindDirs(o.Config)) == 0 {
+	if len(kindDirs(n.opts.Config)) == 0 {
 		return nil, errors.New("--watch has nothing to watch: set PROMPTS_DIR and SCHEMAS_DIR to the directories of your kinds")
 	}
-	w, err := fsnotify.NewWatcher()
-	if err != nil {
+	if n.watcher, err = fsnotify.NewWatcher(); err != nil {
 		return nil, fmt.Errorf("--watch: %w", err)
 	}
-	return w, nil
+	return func() { _ = n.watcher.Close() }, nil
 }
 
 // watchKinds reloads the kinds whenever a file in their directories changes, until ctx ends.
 func (n *node) watchKinds(ctx context.Context) {
+	if n.watcher == nil {
+		return
+	}
 	next, missing := time.NewTimer(0), false // what has changed before it watches counts, too
 	for {
 		select {

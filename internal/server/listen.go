@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -39,6 +40,21 @@ func listen(ctx context.Context, variable, addr string) (listener net.Listener, 
 		return nil, cannotListen(variable, addr, err)
 	}
 	return listener, nil
+}
+
+// startListeners listens for the API and, if they have their own address, for callbacks.
+func (n *node) startListeners(ctx context.Context) (stop func(), err error) {
+	c := n.opts.Config
+	if n.listener, err = listen(ctx, "LISTEN_ADDR", c.ListenAddr); err != nil {
+		return nil, err
+	}
+	if n.callbacks = n.listener; c.OwnCallbackListener() {
+		if n.callbacks, err = listen(ctx, "CALLBACK_LISTEN_ADDR", c.CallbackListenAddr); err != nil {
+			n.listener.Close()
+			return nil, err
+		}
+	}
+	return func() { _, _ = n.listener.Close(), n.callbacks.Close() }, nil
 }
 
 // checkAddress returns an error if this machine does not have an address, or no such port. A server
@@ -80,6 +96,20 @@ type served struct {
 	*http.Server
 	// listener is nil for the doors, which have one listener for each job.
 	listener net.Listener
+}
+
+// startServers serves the API and the callbacks.
+func (n *node) startServers(context.Context) (stop func(), err error) {
+	all, err := n.servers()
+	if err != nil {
+		return nil, err
+	}
+	n.unserved = all.start()
+	return func() {
+		if err := all.shutdown(); err != nil {
+			n.log.Warn("could not close all connections", "error", err)
+		}
+	}, nil
 }
 
 // servers sets up the API, and the callbacks with it or on their own listener. Such a
@@ -222,3 +252,13 @@ func (s servers) shutdown() error {
 
 // stopGrace is the time that pending requests have to end when the server stops.
 const stopGrace = 10 * time.Second
+
+// callbackBaseURL returns the base URL, with the actual port if the system chose it.
+func (n *node) callbackBaseURL() string {
+	base := n.opts.Config.CallbackBaseURL
+	if rest, ok := strings.CutSuffix(base, ":0"); ok {
+		_, port, _ := net.SplitHostPort(n.callbacks.Addr().String())
+		return rest + ":" + port
+	}
+	return base
+}

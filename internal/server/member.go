@@ -3,11 +3,54 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"time"
 
 	"ringback/internal/store"
 )
+
+// startMembership waits for the store, and makes this server one of those that use it.
+func (n *node) startMembership(ctx context.Context) (stop func(), err error) {
+	if err := n.prepare(ctx); err != nil {
+		return nil, err
+	}
+	n.unwanted = make(chan error, 1)
+	return running(n.stay)
+}
+
+// storePatience limits the time for which a start waits for a Redis that is not available.
+const storePatience = 15 * time.Second
+
+// prepare waits for a Redis that is just starting.
+func (n *node) prepare(ctx context.Context) (err error) {
+	if n.isCopy, err = n.db.isCopy(ctx, n.opts); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, storePatience)
+	defer cancel()
+	for {
+		err := n.judgeStore(ctx)
+		if err == nil {
+			err = n.join(ctx)
+		}
+		if err == nil {
+			err = n.store.Prepare(ctx)
+		}
+		if _, wrong := errors.AsType[unfit](err); err == nil || wrong || errors.Is(err, store.ErrFormat) {
+			return err
+		}
+		n.log.Warn("waiting for the store", "store", n.db.description, "error", err)
+		select {
+		case <-ctx.Done():
+			if full := checkDataDir(n.opts.Config.DataDir); n.db.embedded != nil && full != nil {
+				err = full
+			}
+			return fmt.Errorf("the store (%s) does not answer: %w", n.db.description, err)
+		case <-time.After(time.Second):
+		}
+	}
+}
 
 // name identifies this server among those that use the store, also for people. It is the same after
 // a restart.
@@ -24,12 +67,11 @@ func (n *node) join(ctx context.Context) error {
 	return n.store.Join(ctx, n.name())
 }
 
-// stay sends heartbeats until ctx ends: while they continue, no incompatible version starts. It
-// returns an error if this version must not continue.
-func (n *node) stay(ctx context.Context) error {
+// stay sends heartbeats until ctx ends: while they continue, no incompatible version starts. The
+// node stops if this version must not continue.
+func (n *node) stay(ctx context.Context) {
 	if n.opts.Config.RedisURL == "" {
-		<-ctx.Done()
-		return nil
+		return
 	}
 	ticker := time.NewTicker(n.opts.Config.NodeTimeout / 6)
 	defer ticker.Stop()
@@ -37,11 +79,12 @@ func (n *node) stay(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			n.quit()
-			return nil
+			return
 		case <-ticker.C:
 		}
 		if err := n.store.Stay(ctx, n.name()); errors.Is(err, store.ErrFormat) {
-			return err
+			n.unwanted <- err
+			return
 		}
 	}
 }

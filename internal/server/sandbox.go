@@ -20,6 +20,12 @@ type sandbox struct {
 	description, warning string
 }
 
+// startSandbox finds the sandbox of the jobs' processes.
+func (n *node) startSandbox(ctx context.Context) (stop func(), err error) {
+	n.sandbox, err = findSandbox(ctx, n.opts.Config)
+	return nil, err
+}
+
 // findSandbox returns the sandbox that SANDBOX selects, as far as it is available here.
 // It fails if a sandbox is required and there is none.
 func findSandbox(ctx context.Context, c config.Config) (sandbox, error) {

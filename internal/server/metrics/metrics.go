@@ -16,7 +16,6 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/store"
-	"ringback/internal/web/guard"
 )
 
 // Metrics are this node's counters.
@@ -36,25 +35,23 @@ type Node struct {
 	// store.
 	Version string
 	Format  int
-	// Clients returns the number of its WebSockets, and Running that of its turns; Blocked
-	// returns 1 while it cannot start turns.
-	Clients, Running, Blocked func() int
-	// Workers returns how many turns it can run at once, and Busy how many workers are
-	// busy. NotStarted counts the turns that it failed to start, and Stalled those that it
-	// ended because they hung.
-	Workers, Busy, NotStarted, Stalled func() int
 	// Heartbeat returns the time of its last heartbeat that reached the store; zero if none
 	// did.
 	Heartbeat func() time.Time
-	// StoreErrors counts its failed calls to the store.
-	StoreErrors func() int
 	// FreeSpace returns the space on DATA_DIR's file system.
 	FreeSpace func() (Space, error)
 	// ClockOffset returns by how much Redis' clock is ahead of this node's.
 	ClockOffset func() time.Duration
-	// Connections returns the number of its open connections and their limit, and how many
-	// were closed or rejected because there were too many.
-	Connections func() guard.Stats
+}
+
+// Gauge is a number of this node, which is read on each scrape.
+func Gauge(name, help string, value func() int) prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return float64(value()) })
+}
+
+// Counter is a Gauge that only rises.
+func Counter(name, help string, value func() int) prometheus.Collector {
+	return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(value()) })
 }
 
 // Space is the free and the total space of a file system, in bytes.
@@ -85,9 +82,9 @@ func (n Node) state(_ context.Context, set setFunc) {
 	}
 }
 
-// New returns metrics: counters that start at zero, and gauges that are read from the node
+// New returns metrics: counters that start at zero, and numbers that are read from the node
 // and the store on each scrape.
-func New(node Node, reads Reads) *Metrics {
+func New(node Node, reads Reads, numbers ...prometheus.Collector) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		callbacks: prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -114,46 +111,11 @@ func New(node Node, reads Reads) *Metrics {
 			Buckets: []float64{.01, .05, .1, .5, 1, 5, 15, 60, 300, 1800, 7200, 43200},
 		}, []string{"priority"}),
 	}
-	gauge := func(name, help string, value func() int) prometheus.Collector {
-		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return float64(value()) })
-	}
-	count := func(name, help string, value func() int) prometheus.Collector {
-		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(value()) })
-	}
+	m.registry.MustRegister(numbers...)
 	m.registry.MustRegister(reads.collectors()...)
 	m.registry.MustRegister(m.callbacks, m.events, m.refused, m.ended, m.actions, m.firstTurn,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		collector{prometheus.GaugeValue, []*prometheus.Desc{info, heartbeat, dataDirFree, dataDirSize}, node.state},
-		gauge("ringback_websocket_clients", "WebSocket connections of this node.", node.Clients),
-		gauge("ringback_workers", "Maximum number of concurrent turns of this node.", node.Workers),
-		gauge("ringback_workers_busy", "Workers of this node that are running a turn.", node.Busy),
-		count("ringback_turns_not_started_total", "Turns that this node failed to start.", node.NotStarted),
-		count("ringback_turns_stalled_total", "Turns that this node ended because they stalled.", node.Stalled),
-		count(
-			"ringback_store_errors_total", "Calls of the store that failed on this node because the store was unavailable.",
-			node.StoreErrors,
-		),
-		gauge("ringback_running_turns", "CLI processes of this node.", node.Running),
-		gauge(
-			"ringback_turns_blocked", "1 while this node cannot start turns, such as with a full disk; /readyz has the reason.",
-			node.Blocked,
-		),
-		gauge(
-			"ringback_connections", "Open connections of this node, WebSockets among them.",
-			func() int { return node.Connections().Open },
-		),
-		gauge(
-			"ringback_connections_limit", "Maximum number of connections of this node.",
-			func() int { return node.Connections().Limit },
-		),
-		count(
-			"ringback_connections_shed_total", "Connections without a request that were closed to make room for others.",
-			func() int { return node.Connections().Shed },
-		),
-		count(
-			"ringback_calls_refused_total", "API calls rejected with 503 because of too many concurrent calls.",
-			func() int { return node.Connections().Refused },
-		))
+		collector{prometheus.GaugeValue, []*prometheus.Desc{info, heartbeat, clockOffset, dataDirFree, dataDirSize}, node.state})
 	return m
 }
 
