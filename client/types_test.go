@@ -16,7 +16,7 @@ func TestTypesHaveNames(t *testing.T) {
 	t.Parallel()
 	source := must.Get(os.ReadFile("types.go"))(t)
 	named := map[string]bool{}
-	for _, alias := range regexp.MustCompile(`(?m)^(?:\t|type )\w+ = job\.(\w+)$`).FindAllStringSubmatch(string(source), -1) {
+	for _, alias := range regexp.MustCompile(`(?m)^\t\w+ += job\.(\w+)`).FindAllStringSubmatch(string(source), -1) {
 		named[alias[1]] = true
 	}
 	seen := map[reflect.Type]bool{}
