@@ -48,7 +48,7 @@ func (a *app) bulkCommand(
 	t.fits = func(j job.Job) bool { return action.AppliesTo(j.State) }
 	t.deciding(c).withYes(c)
 	a.orAll(c, action, &t.yes, a.changes(t, func(ctx context.Context, j meant) (client.Answer[job.Job], error) {
-		return change(a.client(), ctx, j.ID)
+		return change(a.api, ctx, j.ID)
 	}))
 	return c
 }
@@ -119,7 +119,7 @@ func (b *bulk) run(cmd *cobra.Command, yes bool) error {
 	if err := b.flags.complete(a); err != nil {
 		return err
 	}
-	jobs, more, err := a.client().Matching(cmd.Context(), b.flags.filter, b.action, mostMatching)
+	jobs, more, err := a.api.Matching(cmd.Context(), b.flags.filter, b.action, mostMatching)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (b *bulk) run(cmd *cobra.Command, yes bool) error {
 	}
 	all := client.Outcomes{Jobs: []client.Outcome{}}
 	for some := range slices.Chunk(jobs, job.MostInBulk) {
-		done, err := a.client().Bulk(cmd.Context(), b.request(some))
+		done, err := a.api.Bulk(cmd.Context(), b.request(some))
 		if err != nil {
 			return fmt.Errorf(
 				"%w\n%d of %s were %s. Repeat the command for the rest", err, all.Succeeded, spelling.Count(len(jobs), "job"),
@@ -202,7 +202,7 @@ func (b *bulk) agree(cmd *cobra.Command, jobs []job.Job, more, yes bool) error {
 	if !a.TypedFunc(cmd.InOrStdin()) {
 		return usagef("Standard input is not a terminal: to %s %s, pass --yes", b.action, theseJobs(len(jobs)))
 	}
-	return a.asker(cmd.Context(), cmd).confirmed(fmt.Sprintf("To %s %s?", b.action, theseJobs(len(jobs))))
+	return a.asker(cmd).confirmed(cmd.Context(), fmt.Sprintf("To %s %s?", b.action, theseJobs(len(jobs))))
 }
 
 func (b *bulk) outcomes(p printer, o client.Outcomes) {
@@ -244,7 +244,7 @@ whole turn; the next one continues the same conversation and begins with the mes
 			return err
 		}
 		message := strings.Join(args[min(len(args), 1):], " ")
-		j, err := a.client().Interrupt(cmd.Context(), before.ID, message, turn)
+		j, err := a.api.Interrupt(cmd.Context(), before.ID, message, turn)
 		return show(a, cmd, j, err, func(p printer, j job.Job) {
 			p.changed(j)
 			p.line("Doing", doing(j))

@@ -63,6 +63,8 @@ type app struct {
 	server, token, user string
 	context             string
 	output, jq          string
+	// api is the server that is meant, once chooseServer has been called.
+	api *client.Client
 	// timeout limits how long a command waits; 0 means no limit.
 	timeout time.Duration
 	// stderr receives hints; nil before a command runs.
@@ -160,19 +162,11 @@ func (a *app) checkFlags(cmd *cobra.Command) error {
 	if err := a.chooseServer(cmd); err != nil {
 		return err
 	}
-	u, err := url.Parse(client.New(a.server).URL())
+	u, err := url.Parse(a.api.URL())
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return usagef("--server must be an address such as %s", client.DefaultURL)
 	}
 	return nil
-}
-
-func (a *app) client() *client.Client {
-	token := a.token
-	if token == "" { // not as the flag's default, which --help would show
-		token = a.Token
-	}
-	return client.New(a.server, client.WithToken(token))
 }
 
 // columns returns the width of a writer's terminal, or 0 if it is no terminal.

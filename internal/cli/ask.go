@@ -20,23 +20,22 @@ import (
 
 // asker asks a person at a terminal, line by line.
 type asker struct {
-	ctx context.Context //nolint:containedctx // it lives as long as one question is asked
-	in  *keyboard
-	p   printer
+	in *keyboard
+	p  printer
 }
 
-func (a *app) asker(ctx context.Context, cmd *cobra.Command) asker {
+func (a *app) asker(cmd *cobra.Command) asker {
 	if a.typed == nil {
 		file, _ := cmd.InOrStdin().(*os.File)
 		a.typed = &keyboard{in: bufio.NewReader(cmd.InOrStdin()), file: file}
 	}
-	return asker{ctx: ctx, in: a.typed, p: a.printer(cmd.ErrOrStderr())}
+	return asker{in: a.typed, p: a.printer(cmd.ErrOrStderr())}
 }
 
 // ask asks the person at the terminal a question and returns the reply. It uses standard error,
 // because standard output is for the result.
 func (a *app) ask(ctx context.Context, cmd *cobra.Command, c job.Checkpoint) (client.Reply, error) {
-	q := a.asker(ctx, cmd)
+	q := a.asker(cmd)
 	fields := fieldsOf(c)
 	var shown subject
 	var err error
@@ -56,12 +55,12 @@ func (a *app) ask(ctx context.Context, cmd *cobra.Command, c job.Checkpoint) (cl
 		if replies := suggested(c.Props); replies != "" {
 			q.p.hang("Replies: ", "         ", faint, clean(replies))
 		}
-		text, err := q.words()
+		text, err := q.words(ctx)
 		return client.Reply{Text: text, Seen: shown.seen}, err
 	}
 	r := client.Reply{Values: map[string]json.RawMessage{}}
 	for _, f := range fields {
-		value, err := q.value(f)
+		value, err := q.value(ctx, f)
 		if err != nil {
 			return r, err
 		}
@@ -72,9 +71,9 @@ func (a *app) ask(ctx context.Context, cmd *cobra.Command, c job.Checkpoint) (cl
 	return r, nil
 }
 
-func (q asker) words() (string, error) {
+func (q asker) words(ctx context.Context) (string, error) {
 	for {
-		text, err := q.line("Your reply: ")
+		text, err := q.line(ctx, "Your reply: ")
 		if text != "" || err != nil {
 			return text, err
 		}
@@ -82,10 +81,10 @@ func (q asker) words() (string, error) {
 }
 
 // value repeats the prompt until it gets a valid value. It returns nil if the field is left out.
-func (q asker) value(f field) (json.RawMessage, error) {
+func (q asker) value(ctx context.Context, f field) (json.RawMessage, error) {
 	for {
 		q.p.hang("  │ ", "  │ ", "", f.prompt())
-		text, err := q.line("Your value: ")
+		text, err := q.line(ctx, "Your value: ")
 		if err != nil {
 			return nil, err
 		}
@@ -123,16 +122,16 @@ func (f field) prompt() string {
 
 // line reads one line, which was typed after the prompt was shown. The end of the input cancels the
 // answer.
-func (q asker) line(prompt string) (string, error) {
+func (q asker) line(ctx context.Context, prompt string) (string, error) {
 	q.in.forget()
 	q.p.printf("%s", prompt)
-	text, err := q.in.line(q.ctx)
+	text, err := q.in.line(ctx)
 	switch {
 	case errors.Is(err, io.EOF) && strings.TrimSpace(text) == "":
 		q.p.printf("\n")
 		return "", usagef("Nothing was sent: the answer was left unfinished")
-	case q.ctx.Err() != nil:
-		return "", q.ctx.Err()
+	case ctx.Err() != nil:
+		return "", ctx.Err()
 	case err != nil && !errors.Is(err, io.EOF):
 		return "", fmt.Errorf("reading the answer: %w", err)
 	}

@@ -28,7 +28,7 @@ func (a *app) auditCommand() *cobra.Command {
 		if known != "" && !verify {
 			return usagef("--head requires --verify")
 		}
-		log, err := a.client().Audit(cmd.Context(), id)
+		log, err := a.api.Audit(cmd.Context(), id)
 		switch {
 		case err != nil:
 			return err
@@ -46,7 +46,7 @@ func (a *app) auditCommand() *cobra.Command {
 // verifyAudit checks a log against its digests on this machine, not on the server, using the bytes
 // that any client receives.
 func (a *app) verifyAudit(cmd *cobra.Command, id job.ID, log client.AuditLog, known string) error {
-	j, err := a.client().Get(cmd.Context(), id)
+	j, err := a.api.Get(cmd.Context(), id)
 	if err != nil {
 		return err
 	}

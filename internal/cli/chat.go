@@ -39,18 +39,17 @@ line with -o json.`,
 }
 
 func (a *app) messages(cmd *cobra.Command, args []string, f messagesFlags) error {
-	api := a.client()
-	session, user, err := a.session(cmd, api, args, a.whichJob)
+	session, user, err := a.session(cmd, args, a.whichJob)
 	if err != nil {
 		return err
 	}
 	if f.follow {
 		l := &listener{session: session, user: user, last: f.after, limit: f.limit}
-		return a.untilLeft(cmd, nil, func(ctx context.Context) error { return a.listen(ctx, cmd, api, l) })
+		return a.untilLeft(cmd, nil, func(ctx context.Context) error { return a.listen(ctx, cmd, l) })
 	}
-	page, err := api.Messages(cmd.Context(), session, user, f.after, f.limit)
+	page, err := a.api.Messages(cmd.Context(), session, user, f.after, f.limit)
 	return show(a, cmd, page, err, func(p printer, page client.Messages) {
-		p.chat(cmd.Context(), api, page.Messages)
+		p.chat(cmd.Context(), a, page.Messages)
 		if page.NextAfter != 0 {
 			p.hint(fmt.Sprintf("More with: ringback messages %s --after %d", Quoted(clean(session)), page.NextAfter))
 		}
@@ -58,9 +57,9 @@ func (a *app) messages(cmd *cobra.Command, args []string, f messagesFlags) error
 }
 
 // session returns the chat that is meant, and its user.
-func (a *app) session(cmd *cobra.Command, api *client.Client, args []string, choose chooser) (session, user string, err error) {
+func (a *app) session(cmd *cobra.Command, args []string, choose chooser) (session, user string, err error) {
 	if len(args) > 0 {
-		return a.findSession(cmd, api, args[0])
+		return a.findSession(cmd, args[0])
 	}
 	last := a.lastRun()
 	if last == "" {
@@ -68,12 +67,12 @@ func (a *app) session(cmd *cobra.Command, api *client.Client, args []string, cho
 			return "", "", err
 		}
 	}
-	return sessionOf(cmd.Context(), api, last)
+	return a.sessionOf(cmd.Context(), last)
 }
 
 // findSession returns the chat with a name. A chat can also be given by the id of a job in it, and one
 // that Ringback named after its first job by the beginning of its name; other names must be complete.
-func (a *app) findSession(cmd *cobra.Command, api *client.Client, name string) (session, user string, err error) {
+func (a *app) findSession(cmd *cobra.Command, name string) (session, user string, err error) {
 	random, ours := strings.CutPrefix(name, "ses_")
 	p, ok := job.ParseIDPrefix(job.JobIDs, random)
 	ours = ours && ok && !p.Complete()
@@ -84,15 +83,15 @@ func (a *app) findSession(cmd *cobra.Command, api *client.Client, name string) (
 	if err != nil {
 		return "", "", err
 	}
-	return sessionOf(cmd.Context(), api, id)
+	return a.sessionOf(cmd.Context(), id)
 }
 
-func sessionOf(ctx context.Context, api *client.Client, id job.ID) (session, user string, err error) {
-	j, err := api.Get(ctx, id)
+func (a *app) sessionOf(ctx context.Context, id job.ID) (session, user string, err error) {
+	j, err := a.api.Get(ctx, id)
 	return j.Value.SessionID, j.Value.UserID, err
 }
 
-func (p printer) chat(ctx context.Context, api *client.Client, messages []job.Message) {
+func (p printer) chat(ctx context.Context, a *app, messages []job.Message) {
 	answered := answeredIn(messages)
 	for _, m := range messages {
 		p.message(m)
@@ -103,7 +102,7 @@ func (p printer) chat(ctx context.Context, api *client.Client, messages []job.Me
 			p.aside("answered")
 			continue
 		}
-		c, err := api.Checkpoint(ctx, m.CheckpointID)
+		c, err := a.api.Checkpoint(ctx, m.CheckpointID)
 		if err != nil {
 			continue // show the chat anyway
 		}
@@ -214,23 +213,23 @@ type listener struct {
 // listen shows a chat and new messages until ctx ends. Events only signal that there is something
 // new. The messages themselves are fetched, so that none is missed or shown twice even if the
 // connection is lost.
-func (a *app) listen(ctx context.Context, cmd *cobra.Command, api *client.Client, l *listener) error {
+func (a *app) listen(ctx context.Context, cmd *cobra.Command, l *listener) error {
 	out := cmd.OutOrStdout()
-	if err := a.catchUp(ctx, out, api, l); err != nil {
+	if err := a.catchUp(ctx, out, l); err != nil {
 		return err
 	}
 	// All retained events, to cover what was added before the connection was established.
 	events := client.Watch{UserID: l.user, Since: new(job.Seq), AwayFunc: func(error) { fmt.Fprintln(cmd.ErrOrStderr(), away) }}
-	_, err := watchEvents(ctx, api, events, hasEnded, func(e client.Event) (bool, error) {
+	_, err := a.watchEvents(ctx, events, hasEnded, func(e client.Event) (bool, error) {
 		if !l.concerns(e) {
 			return false, nil
 		}
 		if e.Name == client.Resync {
-			if err := l.resync(ctx, cmd, api); err != nil {
+			if err := l.resync(ctx, cmd, a); err != nil {
 				return false, err
 			}
 		}
-		return false, a.catchUp(ctx, out, api, l)
+		return false, a.catchUp(ctx, out, l)
 	})
 	return err
 }
@@ -246,11 +245,11 @@ func (l *listener) concerns(e client.Event) bool {
 
 // resync starts over if the store has lost the newest message that was shown, because its id may
 // now belong to another message.
-func (l *listener) resync(ctx context.Context, cmd *cobra.Command, api *client.Client) error {
+func (l *listener) resync(ctx context.Context, cmd *cobra.Command, a *app) error {
 	if l.last == 0 {
 		return nil
 	}
-	page, err := api.Messages(ctx, l.session, l.user, l.last-1, 1)
+	page, err := a.api.Messages(ctx, l.session, l.user, l.last-1, 1)
 	if err != nil {
 		return err
 	}
@@ -262,9 +261,9 @@ func (l *listener) resync(ctx context.Context, cmd *cobra.Command, api *client.C
 }
 
 // catchUp shows all messages after the last one shown.
-func (a *app) catchUp(ctx context.Context, out io.Writer, api *client.Client, l *listener) error {
+func (a *app) catchUp(ctx context.Context, out io.Writer, l *listener) error {
 	for {
-		page, err := api.Messages(ctx, l.session, l.user, l.last, l.limit)
+		page, err := a.api.Messages(ctx, l.session, l.user, l.last, l.limit)
 		if err != nil {
 			return err
 		}
@@ -275,7 +274,7 @@ func (a *app) catchUp(ctx context.Context, out io.Writer, api *client.Client, l 
 				}
 			}
 		} else {
-			a.printer(out).chat(ctx, api, page.Value.Messages)
+			a.printer(out).chat(ctx, a, page.Value.Messages)
 		}
 		for _, m := range page.Value.Messages {
 			l.last, l.at, l.user = m.ID, m.CreatedAt, m.UserID

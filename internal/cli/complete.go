@@ -57,7 +57,7 @@ func (a *app) offers(list func(context.Context) ([]found, error)) completion {
 
 func (a *app) completeKinds() completion {
 	return a.offers(func(ctx context.Context) (all []found, err error) {
-		list, err := a.client().Kinds(ctx)
+		list, err := a.api.Kinds(ctx)
 		for _, k := range list.Value.Kinds {
 			all = append(all, found{k.Name, k.Name, k.Description})
 		}
@@ -72,7 +72,7 @@ func (a *app) completeFields(cmd *cobra.Command, args []string, begun string) ([
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	words, directive := a.completes(func(ctx context.Context, begun string) ([]string, error) {
-		k, err := a.client().Kind(ctx, args[0])
+		k, err := a.api.Kind(ctx, args[0])
 		if err != nil {
 			return nil, err
 		}

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"ringback/client"
 )
 
 // contexts are the servers that a person has named.
@@ -34,10 +36,7 @@ const contextsFile = "contexts.json"
 // may not read the file. It refuses a file that others can read, because it may contain tokens.
 func (a *app) contexts() (contexts, error) {
 	c := contexts{Servers: map[string]account{}}
-	file, err := a.stateFile(contextsFile)
-	if err != nil {
-		return c, nil //nolint:nilerr // save returns it
-	}
+	file, _ := a.stateFile(contextsFile) // save returns the error
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		return c, nil
@@ -82,10 +81,17 @@ func (c contexts) those() string {
 	return "; there are: " + strings.Join(slices.Sorted(maps.Keys(c.Servers)), ", ")
 }
 
-// chooseServer selects the server and the user of a command: from --context, else from flags or the
+// chooseServer selects the server of a command, and makes its client.
+func (a *app) chooseServer(cmd *cobra.Command) error {
+	err := a.chooseAccount(cmd)
+	a.api = client.New(a.server, client.WithToken(cmp.Or(a.token, a.Token))) // not the flag's default, which --help would show
+	return err
+}
+
+// chooseAccount selects the server and the user of a command: from --context, else from flags or the
 // environment, else from the current context. A context is used as a whole: its token goes to no
 // other server, and its server gets no other token.
-func (a *app) chooseServer(cmd *cobra.Command) error {
+func (a *app) chooseAccount(cmd *cobra.Command) error {
 	flags := cmd.Flags()
 	if a.context != "" && flags.Changed("server") {
 		return usagef("--context cannot be combined with --server: both name a server")

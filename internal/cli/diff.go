@@ -33,7 +33,7 @@ func (a *app) diffCommand() *cobra.Command {
 
 // diff shows a change until ctx ends.
 func (a *app) diff(ctx context.Context, cmd *cobra.Command, id job.ID, f diffFlags) (err error) {
-	answer, err := a.client().Diff(ctx, id)
+	answer, err := a.api.Diff(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (a *app) fullDiff(ctx context.Context, id job.ID, p printer, captured []job
 			files[d.Files[i].Path] = &d.Files[i]
 		}
 		for from := 1; from > 0; {
-			page, err := a.client().DiffPage(ctx, id, client.DiffPage{Repository: d.Repository, File: file, From: from, Lines: pageLines})
+			page, err := a.api.DiffPage(ctx, id, client.DiffPage{Repository: d.Repository, File: file, From: from, Lines: pageLines})
 			if err != nil {
 				return err
 			}

@@ -21,7 +21,7 @@ type found struct{ id, short, about string }
 
 // jobs returns the jobs of a filter that fit; nil means that all do.
 func (a *app) jobs(ctx context.Context, f client.Filter, fits func(job.Job) bool) (all []found, err error) {
-	page, err := a.client().List(ctx, f)
+	page, err := a.api.List(ctx, f)
 	for _, j := range page.Value.Jobs {
 		if fits == nil || fits(j) {
 			all = append(all, found{string(j.ID), j.ID.Short(), a.about(j)})
@@ -31,7 +31,7 @@ func (a *app) jobs(ctx context.Context, f client.Filter, fits func(job.Job) bool
 }
 
 func (a *app) checkpoints(ctx context.Context, f client.CheckpointFilter) (all []found, err error) {
-	page, err := a.client().Checkpoints(ctx, f)
+	page, err := a.api.Checkpoints(ctx, f)
 	for _, c := range page.Value.Checkpoints {
 		all = append(all, found{string(c.ID), c.ID.Short(), standing(c, a.NowFunc()) + ": " + shortened(headed(c))})
 	}
@@ -43,7 +43,7 @@ func (a *app) openCheckpoints(ctx context.Context, limit int) ([]found, error) {
 }
 
 func (a *app) approvals(ctx context.Context) (all []found, err error) {
-	list, err := a.client().Approvals(ctx, a.user)
+	list, err := a.api.Approvals(ctx, a.user)
 	for _, s := range list.Value.Approvals {
 		all = append(all, found{s.ID, job.ShortApproval(s.ID), s.Kind + ": " + s.Rule})
 	}
@@ -167,13 +167,13 @@ func (a *app) choose(cmd *cobra.Command, question string, otherwise error, list 
 		return "", otherwise
 	}
 	choices = choices[:min(len(choices), maxChoices)]
-	q := a.asker(cmd.Context(), cmd)
+	q := a.asker(cmd)
 	q.p.printf("%s\n", question)
 	for i, c := range choices {
 		q.p.printf("%s\n", q.p.fit(fmt.Sprintf("  %d  %s  %s", i+1, clean(c.short), clean(c.about)), 0))
 	}
 	for {
-		text, err := q.line("Number [1]: ")
+		text, err := q.line(cmd.Context(), "Number [1]: ")
 		if err != nil {
 			return "", err
 		}

@@ -22,16 +22,14 @@ type followed struct {
 
 // follow shows a job's progress until it has ended or its change waits for review, and returns its
 // record.
-func (a *app) follow(
-	ctx context.Context, api *client.Client, f followed, out io.Writer, here *inPlace,
-) (client.Answer[job.Job], error) {
+func (a *app) follow(ctx context.Context, f followed, out io.Writer, here *inPlace) (client.Answer[job.Job], error) {
 	b := &progress{p: a.printer(out), here: here}
 	defer b.clear()
 	if here != nil {
 		defer here.stop()
 	}
 	w := client.Watch{UserID: f.userID, RequestID: f.id, Since: new(job.Seq), Patient: true, AwayFunc: func(error) { b.note(away) }}
-	return watchEvents(ctx, api, w, hasStopped, func(e client.Event) (mayHaveEnded bool, err error) {
+	return a.watchEvents(ctx, w, hasStopped, func(e client.Event) (mayHaveEnded bool, err error) {
 		return !e.Time.Before(f.from) && b.show(ctx, e), nil
 	})
 }
@@ -41,11 +39,11 @@ const away = "The server is unreachable; retrying …"
 
 // watchEvents calls show for each event, until ctx ends, or the job of the watch is over, which is looked
 // up when show returns true. It returns the job's record.
-func watchEvents(
-	ctx context.Context, api *client.Client, w client.Watch, isOver func(job.Job) bool,
+func (a *app) watchEvents(
+	ctx context.Context, w client.Watch, isOver func(job.Job) bool,
 	show func(client.Event) (mayBeOver bool, err error),
 ) (j client.Answer[job.Job], err error) {
-	for e, err := range api.Watch(ctx, w) {
+	for e, err := range a.api.Watch(ctx, w) {
 		mayBeOver := false
 		if err == nil {
 			mayBeOver, err = show(e)
@@ -54,7 +52,7 @@ func watchEvents(
 			return j, err
 		}
 		if mayBeOver {
-			if j, err = current(ctx, api, w.RequestID); err != nil || isOver(j.Value) {
+			if j, err = a.current(ctx, w.RequestID); err != nil || isOver(j.Value) {
 				return j, err
 			}
 		}
@@ -63,8 +61,8 @@ func watchEvents(
 }
 
 // current returns a job's record. It waits for an unreachable server, which is known to exist.
-func current(ctx context.Context, api *client.Client, id job.ID) (client.Answer[job.Job], error) {
-	return client.UntilAvailable(ctx, func() (client.Answer[job.Job], error) { return api.Get(ctx, id) })
+func (a *app) current(ctx context.Context, id job.ID) (client.Answer[job.Job], error) {
+	return client.UntilAvailable(ctx, func() (client.Answer[job.Job], error) { return a.api.Get(ctx, id) })
 }
 
 func hasStopped(j job.Job) bool { return j.State.Terminal() || underReview(j) }
@@ -73,9 +71,9 @@ func hasEnded(j job.Job) bool { return j.State.Terminal() }
 
 // replay calls show for the retained events of a watch's job. A job that has ended may have none after
 // Since, so that waiting for one would never end.
-func replay(ctx context.Context, api *client.Client, w client.Watch, show func(client.Event) error) error {
+func (a *app) replay(ctx context.Context, w client.Watch, show func(client.Event) error) error {
 	for since := *w.Since; ; {
-		page, err := api.Events(ctx, w.RequestID, since)
+		page, err := a.api.Events(ctx, w.RequestID, since)
 		if err == nil && page.Value.Resync {
 			err = show(client.Event{Event: job.Event{Name: client.Resync}, JSON: json.RawMessage(`{"event":"resync"}`)})
 		}
@@ -96,12 +94,12 @@ func replay(ctx context.Context, api *client.Client, w client.Watch, show func(c
 // if ctx ends first.
 func RunAndShow(ctx context.Context, api *client.Client, n client.NewJob, out io.Writer, noColor bool) error {
 	a := newApp(Defaults{NoColor: noColor})
-	a.stderr = out
+	a.stderr, a.api = out, api
 	created, err := api.Create(ctx, n)
 	if err != nil {
 		return err
 	}
-	j, err := a.follow(ctx, api, followed{id: created.Value.RequestID, userID: n.UserID}, out, nil)
+	j, err := a.follow(ctx, followed{id: created.Value.RequestID, userID: n.UserID}, out, nil)
 	if err != nil {
 		return err
 	}

@@ -24,9 +24,8 @@ func (a *app) inboxCommand() *cobra.Command {
 			if f.UserID = a.user; all {
 				f.Status = ""
 			}
-			api := a.client()
-			page, err := api.Checkpoints(cmd.Context(), f)
-			return show(a, cmd, page, err, func(p printer, page client.Checkpoints) { p.inbox(cmd.Context(), api, page) })
+			page, err := a.api.Checkpoints(cmd.Context(), f)
+			return show(a, cmd, page, err, func(p printer, page client.Checkpoints) { p.inbox(cmd.Context(), a, page) })
 		},
 	}
 	c.Flags().StringVar((*string)(&f.Type), "type", "", "only questions of this `type`")
@@ -41,18 +40,18 @@ func (a *app) inboxCommand() *cobra.Command {
 	return c
 }
 
-func (p printer) inbox(ctx context.Context, api *client.Client, page client.Checkpoints) {
+func (p printer) inbox(ctx context.Context, a *app, page client.Checkpoints) {
 	switch {
 	case len(page.Checkpoints) == 0 && page.NextCursor == "":
 		p.printf("Nothing waits for an answer.\n")
 		return
 	case p.columns > 0:
-		p.letters(ctx, api, page.Checkpoints)
+		p.letters(ctx, a, page.Checkpoints)
 	default:
 		tableOf(p, []string{
 			"CHECKPOINT", "TYPE", "WAITS", "JOB", "QUESTION", "REPLIES",
 		}, page.Checkpoints, func(c job.Checkpoint) []string {
-			lines := gist(ctx, api, c)
+			lines := a.gist(ctx, c)
 			for i, text := range lines {
 				lines[i] = shortened(text)
 			}
@@ -69,11 +68,11 @@ func (p printer) inbox(ctx context.Context, api *client.Client, page client.Chec
 
 // letters shows questions on a terminal. In a table, their ids alone would fill a line and leave no
 // room for the question.
-func (p printer) letters(ctx context.Context, api *client.Client, list []job.Checkpoint) {
+func (p printer) letters(ctx context.Context, a *app, list []job.Checkpoint) {
 	for _, c := range list {
 		p.printf("%s  %s\n", p.paint(bold, clean(c.ID.Short())),
 			p.paint(faint, clean(string(c.Type)+"  "+standing(c, p.now()))))
-		for _, line := range gist(ctx, api, c) {
+		for _, line := range a.gist(ctx, c) {
 			p.printf("  %s\n", counted(clean(line), p.columns-2))
 		}
 		if replies := suggested(c.Props); replies != "" {
@@ -89,11 +88,11 @@ func (p printer) letters(ctx context.Context, api *client.Client, list []job.Che
 
 // gist returns a question in one line, or what an open review is about in several: the person's words,
 // each failed check and each caution, and Claude's words.
-func gist(ctx context.Context, api *client.Client, c job.Checkpoint) []string {
+func (a *app) gist(ctx context.Context, c job.Checkpoint) []string {
 	if c.Type != job.Review || c.Status != job.Open || c.RequestID == "" {
 		return []string{headed(c)}
 	}
-	r := reviewOf(ctx, api, c)
+	r := a.reviewOf(ctx, c)
 	lines := append([]string{oneLine(r.asked)}, r.warnings()...)
 	if r.isUsual() {
 		lines = append(lines, "Claude: "+oneLine(r.said))

@@ -21,10 +21,10 @@ func (a *app) kindsCommand() *cobra.Command {
 		ValidArgsFunction: a.completeKinds(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
-				k, err := a.client().Kind(cmd.Context(), args[0])
+				k, err := a.api.Kind(cmd.Context(), args[0])
 				return show(a, cmd, k, err, printer.kind)
 			}
-			list, err := a.client().Kinds(cmd.Context())
+			list, err := a.api.Kinds(cmd.Context())
 			return show(a, cmd, list, err, printer.kinds)
 		},
 	}
@@ -38,7 +38,7 @@ func (a *app) reloadCommand() *cobra.Command {
 		Long: "Have the server load the files of its kinds again: all of them, or none if one has a problem, which is shown by file and line. " +
 			"Jobs keep the version of their kind: see ringback move. Each server loads its own files, so each is asked on its own (--server).",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			reload, err := a.client().ReloadKinds(cmd.Context())
+			reload, err := a.api.ReloadKinds(cmd.Context())
 			return show(a, cmd, reload, err, printer.kindsReload)
 		},
 	}
@@ -85,19 +85,18 @@ func (a *app) callbackCommand() *cobra.Command {
 	var env bool
 	c.Flags().BoolVar(&env, "env", false, "only the values, for a shell's eval")
 	t.run(c, func(cmd *cobra.Command, id job.ID) error {
-		api := a.client()
-		if _, err := api.Wait(cmd.Context(), id, job.Running, job.AwaitingApproval, job.AwaitingInput); err != nil {
+		if _, err := a.api.Wait(cmd.Context(), id, job.Running, job.AwaitingApproval, job.AwaitingInput); err != nil {
 			return err // a turn that has not begun has no values yet
 		}
-		values, err := api.Callback(cmd.Context(), id)
+		values, err := a.api.Callback(cmd.Context(), id)
 		return show(a, cmd, values, err, func(p printer, c client.Callback) {
 			p.callbackValues(c)
 			if env {
 				return
 			}
 			var k client.Answer[client.Kind] // without fields if a request fails
-			if j, err := api.Get(cmd.Context(), id); err == nil {
-				k, _ = api.Kind(cmd.Context(), j.Value.Kind)
+			if j, err := a.api.Get(cmd.Context(), id); err == nil {
+				k, _ = a.api.Kind(cmd.Context(), j.Value.Kind)
 			}
 			p.callbackCommands(c, k.Value)
 		})

@@ -41,7 +41,7 @@ func (a *app) listCommand() *cobra.Command {
 			if f.watch {
 				return a.watchList(cmd, f)
 			}
-			list := a.client().List
+			list := a.api.List
 			if f.all {
 				list = a.listAll
 			}
@@ -88,7 +88,7 @@ func (a *app) listAll(ctx context.Context, f client.Filter) (all client.Answer[c
 	found := []json.RawMessage{}
 	f.Limit = maxLimit
 	for {
-		page, err := a.client().List(ctx, f)
+		page, err := a.api.List(ctx, f)
 		if err != nil {
 			return all, err
 		}
@@ -213,7 +213,7 @@ func (a *app) watchList(cmd *cobra.Command, f listFlags) error {
 }
 
 func (w *listWatcher) update(ctx context.Context) error {
-	page, err := w.app.client().List(ctx, w.flags.filter)
+	page, err := w.app.api.List(ctx, w.flags.filter)
 	if job.HasKind(err, job.Unavailable) && len(w.shown) > 0 {
 		if !w.away {
 			w.app.printer(w.cmd.ErrOrStderr()).printf("%s\n", away)

@@ -43,15 +43,14 @@ With -o json: the verifiers alone. ringback transcript has the turns for program
 }
 
 func (a *app) logs(cmd *cobra.Command, id job.ID, verifier string) error {
-	api := a.client()
 	if verifier != "" || a.json() {
-		answer, err := api.Logs(cmd.Context(), id)
+		answer, err := a.api.Logs(cmd.Context(), id)
 		if err == nil && verifier != "" {
 			err = onlyVerifier(&answer, verifier)
 		}
 		return show(a, cmd, answer, err, printer.verifiers)
 	}
-	outputs, err := verifierOutputs(cmd.Context(), api, id)
+	outputs, err := a.verifierOutputs(cmd.Context(), id)
 	if err != nil {
 		return err
 	}
@@ -60,7 +59,7 @@ func (a *app) logs(cmd *cobra.Command, id job.ID, verifier string) error {
 		p.verifiers(outputs)
 		p.printf("\n")
 	}
-	transcript, err := api.Transcript(cmd.Context(), id)
+	transcript, err := a.api.Transcript(cmd.Context(), id)
 	if err != nil {
 		return err
 	}
@@ -71,8 +70,8 @@ func (a *app) logs(cmd *cobra.Command, id job.ID, verifier string) error {
 }
 
 // verifierOutputs returns the results of the verifiers; none if the job's kind has no verifiers.
-func verifierOutputs(ctx context.Context, api *client.Client, id job.ID) ([]job.VerifierOutput, error) {
-	answer, err := api.Logs(ctx, id)
+func (a *app) verifierOutputs(ctx context.Context, id job.ID) ([]job.VerifierOutput, error) {
+	answer, err := a.api.Logs(ctx, id)
 	if job.HasKind(err, job.Conflict) {
 		return nil, nil
 	}
@@ -102,26 +101,25 @@ func onlyVerifier(answer *client.Answer[[]job.VerifierOutput], name string) erro
 // followLogs shows what happens in a job's turns until it ends, and then the results of the
 // verifiers.
 func (a *app) followLogs(ctx context.Context, cmd *cobra.Command, id job.ID) error {
-	api := a.client()
 	p := a.printer(cmd.OutOrStdout())
 	teller := &storyteller{p: p}
-	if _, err := api.Get(ctx, id); err != nil { // do not wait for a server that could not be reached at first
+	if _, err := a.api.Get(ctx, id); err != nil { // do not wait for a server that could not be reached at first
 		return err
 	}
 	err := a.poll(ctx, func() (bool, error) {
 		// Read the state before the transcript: the CLI may still print after the job has ended,
 		// and that output must be shown too.
-		j, err := current(ctx, api, id)
+		j, err := a.current(ctx, id)
 		if err != nil {
 			return false, err
 		}
-		transcript, err := client.UntilAvailable(ctx, func() ([]byte, error) { return api.Transcript(ctx, id) })
+		transcript, err := client.UntilAvailable(ctx, func() ([]byte, error) { return a.api.Transcript(ctx, id) })
 		return err == nil && teller.tell(transcript) == 0 && j.Value.State.Terminal(), err
 	})
 	if err != nil {
 		return err
 	}
-	outputs, err := verifierOutputs(ctx, api, id)
+	outputs, err := a.verifierOutputs(ctx, id)
 	if len(outputs) > 0 {
 		p.printf("\n")
 		p.verifiers(outputs)
@@ -134,7 +132,7 @@ func (a *app) transcriptCommand() *cobra.Command {
 		Use: "transcript [requestId]", Short: "Show what the Claude CLI printed for a job, as JSON lines",
 	})
 	t.run(c, func(cmd *cobra.Command, id job.ID) error {
-		text, err := a.client().Transcript(cmd.Context(), id)
+		text, err := a.api.Transcript(cmd.Context(), id)
 		if err != nil {
 			return err
 		}

@@ -24,7 +24,7 @@ func (a *app) statsCommand() *cobra.Command {
 			if cmd.Flags().Changed("user") {
 				user = a.user
 			}
-			stats, err := a.client().Stats(cmd.Context(), user)
+			stats, err := a.api.Stats(cmd.Context(), user)
 			return show(a, cmd, stats, err, printer.stats)
 		},
 	}
@@ -87,7 +87,7 @@ func (a *app) doctorCommand() *cobra.Command {
 			"With --offline the store of the configuration here (REDIS_URL, DATA_DIR) is checked without a server.",
 	}
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
-		examine := a.client().Examine
+		examine := a.api.Examine
 		if offline {
 			examine = func(ctx context.Context, mend bool) (answer client.Answer[job.Examination], err error) {
 				report, err := a.ExamineFunc(ctx, mend)
@@ -102,7 +102,7 @@ func (a *app) doctorCommand() *cobra.Command {
 			return err
 		}
 		limits := []job.Limit(nil)
-		if ready, err := a.client().Ready(cmd.Context()); !offline && err == nil { // the examination has reported why it is not ready
+		if ready, err := a.api.Ready(cmd.Context()); !offline && err == nil { // the examination has reported why it is not ready
 			limits = ready.Value.Limits
 		}
 		if err := show(a, cmd, report, nil, func(p printer, r job.Examination) {
@@ -165,7 +165,7 @@ func (a *app) notificationsCommand() *cobra.Command {
 		Long: "List the notifications of webhooks and Slack that wait for another try, and those that were given up, oldest first.\n\n" +
 			"One is given up after three days, or when its receiver answers 410 (Gone). It is kept for RETENTION, and sent again with: ringback resend <notification>",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := a.client().Notifications(cmd.Context(), "")
+			list, err := a.api.Notifications(cmd.Context(), "")
 			return show(a, cmd, list, err, printer.notifications)
 		},
 	}
@@ -209,7 +209,7 @@ func (a *app) resendCommand() *cobra.Command {
 					}
 				}
 				for _, id := range args {
-					if _, err := a.client().RetryNotification(cmd.Context(), job.NotificationID(id)); err != nil {
+					if _, err := a.api.RetryNotification(cmd.Context(), job.NotificationID(id)); err != nil {
 						return err
 					}
 					sent[id] = true
@@ -233,7 +233,7 @@ type resent struct {
 // givenUp lists some notifications that were given up, except those already sent again: their
 // receiver may have refused them once more.
 func (a *app) givenUp(ctx context.Context, sent map[string]bool) ([]string, error) {
-	list, err := a.client().Notifications(ctx, job.NotificationGivenUp)
+	list, err := a.api.Notifications(ctx, job.NotificationGivenUp)
 	if err != nil {
 		return nil, err
 	}

@@ -99,7 +99,7 @@ func (f *filter) write(value any) error {
 			return nil
 		}
 		if err, failed := result.(error); failed {
-			if halt, ok := err.(*gojq.HaltError); ok && halt.Value() == nil { //nolint:errorlint // as gojq's documentation has it
+			if halt, ok := errors.AsType[*gojq.HaltError](err); ok && halt.Value() == nil {
 				return nil
 			}
 			return usagef("--jq: %w", err)

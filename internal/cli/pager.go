@@ -130,8 +130,7 @@ func (a *app) shows(ctx context.Context, cmd *cobra.Command, heading string, c j
 
 // showsChange prints a change with the part of its diff that one request returns.
 func (a *app) showsChange(ctx context.Context, p printer, c job.Checkpoint) (subject, error) {
-	api := a.client()
-	r := reviewOf(ctx, api, c)
+	r := a.reviewOf(ctx, c)
 	for i := range r.diff {
 		r.diff[i].Truncated = false // the rest of the output is not
 	}
@@ -143,7 +142,7 @@ func (a *app) showsChange(ctx context.Context, p printer, c job.Checkpoint) (sub
 	}
 	unseen := 0
 	for _, d := range r.diff {
-		page, err := api.DiffPage(ctx, c.RequestID, client.DiffPage{Repository: d.Repository, From: 1, Lines: pageLines})
+		page, err := a.api.DiffPage(ctx, c.RequestID, client.DiffPage{Repository: d.Repository, From: 1, Lines: pageLines})
 		if known, ok := errors.AsType[*job.Error](err); ok && known.Kind != job.Unavailable {
 			p.hang("  ", "  ", yellow, known.Message)
 			s.seen.Shown = job.ShownByLink
@@ -180,12 +179,12 @@ func (a *app) agreed(cmd *cobra.Command, heading string, c job.Checkpoint) (clie
 		return s.seen, err
 	}
 	question := "Do it?"
-	q := a.asker(cmd.Context(), cmd)
+	q := a.asker(cmd)
 	if len(s.warnings) > 0 {
 		q.p.warn(s.warnings)
 		question = "Do it all the same?"
 	}
-	return s.seen, q.confirmed(question)
+	return s.seen, q.confirmed(cmd.Context(), question)
 }
 
 func (p printer) warn(warnings []string) {

@@ -90,9 +90,8 @@ func (a *app) reply(cmd *cobra.Command, args []string, f replyFlags) error {
 	if err != nil {
 		return err
 	}
-	api := a.client()
-	after, err := api.Reply(cmd.Context(), id, r)
-	return show(a, cmd, after, err, func(p printer, c job.Checkpoint) { p.replied(cmd.Context(), api, c) })
+	after, err := a.api.Reply(cmd.Context(), id, r)
+	return show(a, cmd, after, err, func(p printer, c job.Checkpoint) { p.replied(cmd.Context(), a, c) })
 }
 
 func isEmpty(r client.Reply) bool {
@@ -111,7 +110,7 @@ func (a *app) settled(
 		}
 		if !isEmpty(r) && !f.unseen(r) {
 			if r.Decision != job.Deny && r.Decision != job.Cancel {
-				c, _ := a.client().Checkpoint(cmd.Context(), id) // if it cannot be read, the answer fails as well
+				c, _ := a.api.Checkpoint(cmd.Context(), id) // if it cannot be read, the answer fails as well
 				a.warnOf(cmd, c.Value)
 				if c.Value.Type.Binding() && r.Decision == "" { // else the question is asked again
 					r.Shown = job.ShownByLink
@@ -120,7 +119,7 @@ func (a *app) settled(
 			return id, r, nil
 		}
 	}
-	c, err := a.asked(cmd, a.client(), id)
+	c, err := a.asked(cmd, id)
 	switch {
 	case err != nil:
 	case isEmpty(r):
@@ -134,7 +133,7 @@ func (a *app) settled(
 // warnOf prints what an approval of a change that is not shown should not miss.
 func (a *app) warnOf(cmd *cobra.Command, c job.Checkpoint) {
 	if c.Type == job.Review {
-		a.printer(cmd.ErrOrStderr()).warn(reviewOf(cmd.Context(), a.client(), c).warnings())
+		a.printer(cmd.ErrOrStderr()).warn(a.reviewOf(cmd.Context(), c).warnings())
 	}
 }
 
@@ -207,10 +206,10 @@ func (f replyFlags) reply(cmd *cobra.Command, text string) (client.Reply, error)
 
 // asked returns the checkpoint with an id. Without an id, it returns the one at which the last run
 // waits, or the one that a person at a terminal chooses.
-func (a *app) asked(cmd *cobra.Command, api *client.Client, id job.CheckpointID) (job.Checkpoint, error) {
+func (a *app) asked(cmd *cobra.Command, id job.CheckpointID) (job.Checkpoint, error) {
 	ctx := cmd.Context()
 	if id == "" {
-		j, err := a.lastAsked(ctx, api)
+		j, err := a.lastAsked(ctx)
 		if err == nil {
 			return j, nil
 		}
@@ -218,7 +217,7 @@ func (a *app) asked(cmd *cobra.Command, api *client.Client, id job.CheckpointID)
 			return job.Checkpoint{}, err
 		}
 	}
-	c, err := api.Checkpoint(ctx, id)
+	c, err := a.api.Checkpoint(ctx, id)
 	if err == nil && !c.Value.Status.Waits() {
 		err = job.Errorf(job.Conflict, "The question is %s and does not wait for an answer", c.Value.Status).
 			WithHint("ringback inbox shows what waits.")
@@ -226,12 +225,12 @@ func (a *app) asked(cmd *cobra.Command, api *client.Client, id job.CheckpointID)
 	return c.Value, err
 }
 
-func (a *app) lastAsked(ctx context.Context, api *client.Client) (job.Checkpoint, error) {
+func (a *app) lastAsked(ctx context.Context) (job.Checkpoint, error) {
 	last := a.lastRun()
 	if last == "" {
 		return job.Checkpoint{}, usagef("Which question? Give its checkpoint id (ringback inbox shows them)")
 	}
-	j, err := api.Get(ctx, last)
+	j, err := a.api.Get(ctx, last)
 	if err != nil {
 		return job.Checkpoint{}, err
 	}
@@ -244,7 +243,7 @@ func (a *app) lastAsked(ctx context.Context, api *client.Client) (job.Checkpoint
 	return *j.Value.Checkpoint, nil
 }
 
-func (p printer) replied(ctx context.Context, api *client.Client, c job.Checkpoint) {
+func (p printer) replied(ctx context.Context, a *app, c job.Checkpoint) {
 	switch c.Status {
 	case job.Answered:
 		p.printf("Answered.\n")
@@ -252,7 +251,7 @@ func (p printer) replied(ctx context.Context, api *client.Client, c job.Checkpoi
 		p.printf("Sent. Claude is asked what it means; if that is not certain, you are asked again.\n")
 	case job.Superseded:
 		p.printf("That was not clear, so it is asked again:\n")
-		next, err := api.Checkpoint(ctx, c.Next)
+		next, err := a.api.Checkpoint(ctx, c.Next)
 		if err != nil {
 			p.printf("%s\n", p.paint(faint, "See it with: ringback reply "+clean(c.Next.Short())))
 			return

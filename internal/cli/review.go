@@ -31,7 +31,7 @@ type review struct {
 	unread []string
 }
 
-func reviewOf(ctx context.Context, api *client.Client, c job.Checkpoint) review {
+func (a *app) reviewOf(ctx context.Context, c job.Checkpoint) review {
 	r := review{question: c}
 	if c.RequestID == "" { // a question of a system outside Ringback
 		return r
@@ -41,14 +41,14 @@ func reviewOf(ctx context.Context, api *client.Client, c job.Checkpoint) review 
 			r.unread = append(r.unread, part+" could not be read: "+oneLine(err.Error()))
 		}
 	}
-	j, err := api.Get(ctx, c.RequestID)
+	j, err := a.api.Get(ctx, c.RequestID)
 	missing("The request", err)
 	r.asked = job.NewRequestMessage(j.Value.Kind, decoded[map[string]any](j.Value.Input)).Content
 	if j.Value.Result != nil {
 		r.said = excerpt.Head(literal.Text(job.NewResultMessage(j.Value.Result).Content), mostSummary)
 	}
 	if iteration := decoded[job.Props](c.Props).Iteration; iteration > 0 {
-		steering, err := api.Steering(ctx, c.RequestID)
+		steering, err := a.api.Steering(ctx, c.RequestID)
 		missing("The request", err)
 		r.asked = ""
 		for _, round := range steering.Value.History {
@@ -57,10 +57,10 @@ func reviewOf(ctx context.Context, api *client.Client, c job.Checkpoint) review 
 			}
 		}
 	}
-	logs, err := verifierOutputs(ctx, api, c.RequestID)
+	logs, err := a.verifierOutputs(ctx, c.RequestID)
 	missing("The results of the checks", err)
 	r.checks = job.FailedFirst(logs)
-	diff, err := api.Diff(ctx, c.RequestID)
+	diff, err := a.api.Diff(ctx, c.RequestID)
 	missing("The list of files", err)
 	r.diff = diff.Value
 	return r
@@ -159,7 +159,6 @@ func verdictText(v job.VerifierOutput) string {
 type inPlace struct {
 	app *app
 	cmd *cobra.Command
-	api *client.Client
 	// asked is the question being asked; empty if none is.
 	asked  job.CheckpointID
 	cancel context.CancelFunc
@@ -167,11 +166,11 @@ type inPlace struct {
 }
 
 // inPlace returns nil if no person can be asked.
-func (a *app) inPlace(cmd *cobra.Command, api *client.Client) *inPlace {
+func (a *app) inPlace(cmd *cobra.Command) *inPlace {
 	if a.json() || !a.TypedFunc(cmd.InOrStdin()) || a.columns(cmd.OutOrStdout()) == 0 {
 		return nil
 	}
-	return &inPlace{app: a, cmd: cmd, api: api}
+	return &inPlace{app: a, cmd: cmd}
 }
 
 func (q *inPlace) ask(ctx context.Context, c job.Checkpoint) {
@@ -191,7 +190,7 @@ func (q *inPlace) answer(ctx context.Context, c job.Checkpoint) {
 			return
 		}
 		if err == nil {
-			_, err = q.api.Reply(ctx, c.ID, reply)
+			_, err = q.app.api.Reply(ctx, c.ID, reply)
 		}
 		var usage usageError
 		switch {
@@ -219,11 +218,11 @@ func (q *inPlace) stop() {
 
 // review lets the person decide on a change. decided is false if the person leaves it for later.
 func (q *inPlace) review(ctx context.Context, j job.Job, warnings []string) (decided bool, err error) {
-	asker := q.app.asker(ctx, q.cmd)
+	asker := q.app.asker(q.cmd)
 	asker.p.warn(warnings)
 	seen := client.Seen{Shown: job.ShownByLink}
 	for {
-		text, err := asker.line("Approve, reject or steer it? [a]pprove, [r]eject, [d]iff, what to change in another round, or nothing to leave it: ")
+		text, err := asker.line(ctx, "Approve, reject or steer it? [a]pprove, [r]eject, [d]iff, what to change in another round, or nothing to leave it: ")
 		var usage usageError
 		switch {
 		case errors.As(err, &usage):
@@ -245,11 +244,11 @@ func (q *inPlace) review(ctx context.Context, j job.Job, warnings []string) (dec
 			continue
 		case "a", "approve":
 			// Exactly the review that was shown: if the change has moved on, the server refuses.
-			_, err = q.api.Reply(ctx, j.Checkpoint.ID, client.Reply{Decision: job.Approve, Seen: seen})
+			_, err = q.app.api.Reply(ctx, j.Checkpoint.ID, client.Reply{Decision: job.Approve, Seen: seen})
 		case "r", "reject":
-			_, err = q.api.Reply(ctx, j.Checkpoint.ID, client.Reply{Decision: job.Deny})
+			_, err = q.app.api.Reply(ctx, j.Checkpoint.ID, client.Reply{Decision: job.Deny})
 		default:
-			if decided, err := q.inWords(asker, j, text, seen); decided || err != nil {
+			if decided, err := q.inWords(ctx, asker, j, text, seen); decided || err != nil {
 				return decided, err
 			}
 			continue
@@ -261,21 +260,21 @@ func (q *inPlace) review(ctx context.Context, j job.Job, warnings []string) (dec
 // inWords answers a review in words. The server reads them as it does everywhere; what is neither a yes
 // nor a no may be meant for another round, which costs money: so the person is asked. It returns false
 // if nothing was decided; the review of j is then the one that asks again.
-func (q *inPlace) inWords(asker asker, j job.Job, text string, seen client.Seen) (decided bool, err error) {
+func (q *inPlace) inWords(ctx context.Context, asker asker, j job.Job, text string, seen client.Seen) (decided bool, err error) {
 	first, _, _ := strings.Cut(text, " ")
 	if order := strings.ContainsAny(first, ":：") || strings.EqualFold(first, "steer"); !order { // such as "change: …"
-		answer, err := q.api.Reply(asker.ctx, j.Checkpoint.ID, client.Reply{Text: text, Seen: seen})
+		answer, err := q.app.api.Reply(ctx, j.Checkpoint.ID, client.Reply{Text: text, Seen: seen})
 		if err != nil || answer.Value.Status != job.Superseded {
 			return err == nil, err
 		}
 		j.Checkpoint.ID = answer.Value.Next
 	}
-	err = asker.confirmed("Start another round with this?")
+	err = asker.confirmed(ctx, "Start another round with this?")
 	if _, usage := errors.AsType[usageError](err); usage || errors.Is(err, errDeclined) {
 		return false, nil
 	}
 	if err == nil {
-		_, err = steer(asker.ctx, q.api, meant{j, true}, text)
+		_, err = q.app.steer(ctx, meant{j, true}, text)
 	}
 	return err == nil, err
 }

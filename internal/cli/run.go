@@ -73,8 +73,7 @@ func (a *app) run(cmd *cobra.Command, kind string, f runFlags) error {
 	if err := f.complete(cmd, kind, a.user); err != nil {
 		return err
 	}
-	api := a.client()
-	created, err := api.Create(cmd.Context(), f.job)
+	created, err := a.api.Create(cmd.Context(), f.job)
 	if err != nil {
 		return err
 	}
@@ -87,7 +86,7 @@ func (a *app) run(cmd *cobra.Command, kind string, f runFlags) error {
 	if f.noWait || f.job.Options.Simulate == job.SimulateManual {
 		return show(a, cmd, created, nil, func(p printer, c client.Created) { p.created(c, f.job.Options.Simulate) })
 	}
-	return a.wait(cmd, api, followed{id: created.Value.RequestID, userID: a.user})
+	return a.wait(cmd, followed{id: created.Value.RequestID, userID: a.user})
 }
 
 func (f *runFlags) complete(cmd *cobra.Command, kind, user string) error {
@@ -116,8 +115,8 @@ func (p printer) created(c client.Created, simulate job.Simulation) {
 }
 
 // wait shows the job's progress and result. Ctrl-C and --timeout leave the job running.
-func (a *app) wait(cmd *cobra.Command, api *client.Client, f followed) error {
-	err := a.untilLeft(cmd, errDetached, func(ctx context.Context) error { return a.accompany(ctx, cmd, api, f) })
+func (a *app) wait(cmd *cobra.Command, f followed) error {
+	err := a.untilLeft(cmd, errDetached, func(ctx context.Context) error { return a.accompany(ctx, cmd, f) })
 	if errors.Is(err, errDetached) || errors.Is(err, errTimedOut) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "\nThe job continues. Follow it with: ringback watch %s\n", clean(string(f.id)))
 	}
@@ -125,15 +124,15 @@ func (a *app) wait(cmd *cobra.Command, api *client.Client, f followed) error {
 }
 
 // accompany shows the job's progress and result, and lets the person answer its questions.
-func (a *app) accompany(ctx context.Context, cmd *cobra.Command, api *client.Client, f followed) error {
+func (a *app) accompany(ctx context.Context, cmd *cobra.Command, f followed) error {
 	progressTo := cmd.OutOrStdout()
 	if a.json() { // standard output is for the record alone
 		progressTo = cmd.ErrOrStderr()
 	}
-	here := a.inPlace(cmd, api)
+	here := a.inPlace(cmd)
 	tell := printer.ending
 	for {
-		j, err := a.follow(ctx, api, f, progressTo, here)
+		j, err := a.follow(ctx, f, progressTo, here)
 		if err == nil && underReview(j.Value) {
 			var decided bool
 			if decided, err = a.reviewed(ctx, cmd, here, j); err == nil && decided {
@@ -165,7 +164,7 @@ func (a *app) reviewed(
 	seen := seenInReview(j.Value)
 	seen.Shown = job.ShownByLink
 	a.rememberSeen(j.Value.ID, seen)
-	r := reviewOf(ctx, a.client(), *j.Value.Checkpoint)
+	r := a.reviewOf(ctx, *j.Value.Checkpoint)
 	a.printer(cmd.OutOrStdout()).review(r, j.Value)
 	if here == nil {
 		return false, nil

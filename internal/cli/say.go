@@ -40,7 +40,7 @@ without a terminal, that takes --yes. A message does not answer a question: see 
 }
 
 func (a *app) say(cmd *cobra.Command, args []string, f sayFlags) error {
-	ctx, api := cmd.Context(), a.client()
+	ctx := cmd.Context()
 	var named []string
 	switch {
 	case f.session != "":
@@ -50,11 +50,11 @@ func (a *app) say(cmd *cobra.Command, args []string, f sayFlags) error {
 	case f.yes || !a.TypedFunc(cmd.InOrStdin()):
 		return usagef("Which chat? Standard input is not a terminal, or --yes was given: name it (ringback say --session <sessionId> <text>)")
 	}
-	session, user, err := a.session(cmd, api, named, a.chooseJob)
+	session, user, err := a.session(cmd, named, a.chooseJob)
 	if err != nil {
 		return err
 	}
-	latest, err := latestIn(ctx, api, session, user)
+	latest, err := a.latestIn(ctx, session, user)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (a *app) say(cmd *cobra.Command, args []string, f sayFlags) error {
 		return err
 	}
 	to := client.Addressee{RequestID: latest.ID, MayStart: f.yes || latest.State.Terminal()}
-	sent, err := api.SayTo(ctx, session, user, strings.Join(args, " "), 0, to)
+	sent, err := a.api.SayTo(ctx, session, user, strings.Join(args, " "), 0, to)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (a *app) say(cmd *cobra.Command, args []string, f sayFlags) error {
 	}
 	var heard client.Answer[client.Messages]
 	err = a.poll(ctx, func() (bool, error) {
-		heard, err = api.Messages(ctx, session, user, sent.Value.MessageID-1, 1)
+		heard, err = a.api.Messages(ctx, session, user, sent.Value.MessageID-1, 1)
 		return !awaitsHearing(heard.Value.Messages), err
 	})
 	return show(a, cmd, heard, err, func(p printer, m client.Messages) {
@@ -97,12 +97,12 @@ func (a *app) isID(ctx context.Context, word string) bool {
 
 // latestIn returns the latest job of a chat; zero if there is none. It returns an error if there is no
 // such chat: a message would begin another.
-func latestIn(ctx context.Context, api *client.Client, session, user string) (latest job.Job, err error) {
-	page, err := api.Messages(ctx, session, user, 0, 1)
+func (a *app) latestIn(ctx context.Context, session, user string) (latest job.Job, err error) {
+	page, err := a.api.Messages(ctx, session, user, 0, 1)
 	if err != nil || page.Value.LatestJob == "" {
 		return latest, err
 	}
-	j, err := api.Get(ctx, page.Value.LatestJob)
+	j, err := a.api.Get(ctx, page.Value.LatestJob)
 	if job.HasKind(err, job.NotFound) { // it was deleted
 		return latest, nil
 	}
@@ -119,7 +119,7 @@ func (a *app) mayWrite(cmd *cobra.Command, session string, latest job.Job, f say
 	case !a.TypedFunc(cmd.InOrStdin()):
 		return usagef("The job %s of this chat is %s, so the message would start another one: add --yes if it may", latest.ID.Short(), latest.State)
 	}
-	q := a.asker(cmd.Context(), cmd)
+	q := a.asker(cmd)
 	q.p.hang("", "  ", "", "About to write to the chat "+session)
 	if latest.ID != "" {
 		q.p.hang("  ", "    ", "", "Its latest job: "+latest.ID.Short()+" ("+a.about(latest)+")")
@@ -127,7 +127,7 @@ func (a *app) mayWrite(cmd *cobra.Command, session string, latest job.Job, f say
 	if starts {
 		q.p.hang("  ", "    ", yellow, "That job has ended: the message starts another one.")
 	}
-	return q.confirmed("Do it?")
+	return q.confirmed(cmd.Context(), "Do it?")
 }
 
 // awaitsHearing reports whether Claude has yet to read a message. A message that is not for Claude,

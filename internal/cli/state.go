@@ -121,7 +121,7 @@ const lastRuns = "last-run"
 
 // here identifies this terminal and server.
 func (a *app) here() string {
-	return job.Digest([]byte(sameServer(a.client().URL()) + "\n" + a.Terminal))[:32]
+	return job.Digest([]byte(sameServer(a.api.URL()) + "\n" + a.Terminal))[:32]
 }
 
 // sameServer normalises an address, so that its spellings compare equal.

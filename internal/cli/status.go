@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ringback/client"
 	"ringback/internal/job"
 	"ringback/internal/text/literal"
 	"ringback/internal/text/spelling"
@@ -22,15 +21,14 @@ import (
 func (a *app) statusCommand() *cobra.Command {
 	c, t := a.targeted(&cobra.Command{Use: "status [requestId]", Short: "Show a job and its result"})
 	t.run(c, func(cmd *cobra.Command, id job.ID) error {
-		api := a.client()
-		j, err := api.Get(cmd.Context(), id)
-		return show(a, cmd, j, err, func(p printer, j job.Job) { p.status(cmd.Context(), api, j) })
+		j, err := a.api.Get(cmd.Context(), id)
+		return show(a, cmd, j, err, func(p printer, j job.Job) { p.status(cmd.Context(), a, j) })
 	})
 	return c
 }
 
 // status prints a job's record. Its first line is also for scripts.
-func (p printer) status(ctx context.Context, api *client.Client, j job.Job) {
+func (p printer) status(ctx context.Context, a *app, j job.Job) {
 	p.printf("Status: %s\n", p.state(j.State))
 	p.line("Job", string(j.ID))
 	p.line("Kind", strings.TrimSpace(j.Kind+" "+job.ShortVersion(j.KindVersion)))
@@ -57,7 +55,7 @@ func (p printer) status(ctx context.Context, api *client.Client, j job.Job) {
 		p.line("Round", steeringRound(*j.Checkpoint))
 		p.line("Review", "ringback diff | logs | steer -p … | approve | reject")
 		p.printf("\n")
-		p.summary(reviewOf(ctx, api, *j.Checkpoint))
+		p.summary(a.reviewOf(ctx, *j.Checkpoint))
 	} else if j.Checkpoint != nil {
 		p.printf("\n")
 		p.question(*j.Checkpoint)
@@ -240,11 +238,10 @@ func (a *app) openCommand() *cobra.Command {
 terminal, or no browser is found, only print the address.`,
 	})
 	t.run(c, func(cmd *cobra.Command, id job.ID) error {
-		api := a.client()
-		if _, err := api.Get(cmd.Context(), id); err != nil {
+		if _, err := a.api.Get(cmd.Context(), id); err != nil {
 			return err
 		}
-		page := api.URL() + "/jobs/" + url.PathEscape(string(id))
+		page := a.api.URL() + "/jobs/" + url.PathEscape(string(id))
 		if a.json() {
 			return show(a, cmd, answerOf(map[string]string{"url": page}), nil, nil)
 		}

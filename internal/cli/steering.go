@@ -62,13 +62,12 @@ func (a *app) steerCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		api := a.client()
-		j, err := steer(cmd.Context(), api, before, prompt)
+		j, err := a.steer(cmd.Context(), before, prompt)
 		if err != nil {
 			return err
 		}
 		if wait {
-			return a.wait(cmd, api, followed{j.Value.ID, j.Value.UserID, j.Value.UpdatedAt})
+			return a.wait(cmd, followed{j.Value.ID, j.Value.UserID, j.Value.UpdatedAt})
 		}
 		return show(a, cmd, j, nil, func(p printer, _ job.Job) {
 			p.printf("Steering signal sent. Use 'ringback status' to monitor.\n")
@@ -81,14 +80,14 @@ func (a *app) steerCommand() *cobra.Command {
 }
 
 // steer asks for another round. If the person was shown a review, the prompt is the answer to that one.
-func steer(ctx context.Context, api *client.Client, j meant, prompt string) (client.Answer[job.Job], error) {
+func (a *app) steer(ctx context.Context, j meant, prompt string) (client.Answer[job.Job], error) {
 	if !j.shown || !underReview(j.Job) {
-		return api.Steer(ctx, j.ID, prompt)
+		return a.api.Steer(ctx, j.ID, prompt)
 	}
-	if _, err := api.Reply(ctx, j.Checkpoint.ID, client.Reply{Decision: job.Steer, Text: prompt}); err != nil {
+	if _, err := a.api.Reply(ctx, j.Checkpoint.ID, client.Reply{Decision: job.Steer, Text: prompt}); err != nil {
 		return client.Answer[job.Job]{}, err
 	}
-	return api.Get(ctx, j.ID)
+	return a.api.Get(ctx, j.ID)
 }
 
 // underReview reports whether a job waits for a decision on its change.
@@ -114,13 +113,12 @@ its diff and its failed checks, and asks for confirmation; what is longer than t
 		if err != nil {
 			return err
 		}
-		api := a.client()
-		j, err := api.Approve(cmd.Context(), asking.ID, seen)
+		j, err := a.api.Approve(cmd.Context(), asking.ID, seen)
 		if err != nil {
 			return err
 		}
 		if underReview(asking) && !noWait {
-			return a.broughtOut(cmd.Context(), cmd, api, j.Value)
+			return a.broughtOut(cmd.Context(), cmd, j.Value)
 		}
 		return show(a, cmd, j, nil, printer.changed)
 	}
@@ -129,11 +127,11 @@ its diff and its failed checks, and asks for confirmation; what is longer than t
 }
 
 // broughtOut waits until an approved change is published and prints its location.
-func (a *app) broughtOut(ctx context.Context, cmd *cobra.Command, api *client.Client, j job.Job) error {
+func (a *app) broughtOut(ctx context.Context, cmd *cobra.Command, j job.Job) error {
 	a.printer(cmd.ErrOrStderr()).printf("Publishing the change …\n")
 	var done client.Answer[job.Job]
 	err := a.poll(ctx, func() (over bool, err error) {
-		done, err = current(ctx, api, j.ID)
+		done, err = a.current(ctx, j.ID)
 		return hasStopped(done.Value), err
 	})
 	if err := show(a, cmd, done, err, printer.finalized); err != nil {
@@ -190,7 +188,7 @@ func (a *app) rejectCommand() *cobra.Command {
 		if j.shown {
 			seen = client.Seen{CheckpointID: seen.CheckpointID}
 		}
-		return a.client().Reject(ctx, j.ID, reason, seen)
+		return a.api.Reject(ctx, j.ID, reason, seen)
 	})
 	c.Flags().StringVar(&reason, "reason", "", "`why`, for Claude and for the audit log")
 	return c
@@ -200,7 +198,7 @@ func (a *app) approvalsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "approvals", Short: "List your standing approvals of tool calls", Args: atMost(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := a.client().Approvals(cmd.Context(), a.user)
+			list, err := a.api.Approvals(cmd.Context(), a.user)
 			return show(a, cmd, list, err, printer.approvals)
 		},
 	}
@@ -226,7 +224,7 @@ func (a *app) revokeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			done, err := a.client().Revoke(cmd.Context(), a.user, id)
+			done, err := a.api.Revoke(cmd.Context(), a.user, id)
 			return show(a, cmd, done, err, func(p printer, _ client.Sent) { p.printf("Revoked.\n") })
 		},
 	}

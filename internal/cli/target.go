@@ -148,7 +148,7 @@ func (t *target) record(cmd *cobra.Command, args []string) (j job.Job, named boo
 	if err != nil {
 		return j, false, err
 	}
-	answer, err := a.client().Get(cmd.Context(), id)
+	answer, err := a.api.Get(cmd.Context(), id)
 	return answer.Value, text != "", err
 }
 
@@ -166,7 +166,7 @@ func (t *target) job(cmd *cobra.Command, args []string) (meant, error) {
 			p.printf("%s.\n", t.about(cmd, j))
 		case underReview(j):
 			p.printf("%s:\n", t.about(cmd, j))
-			p.summary(reviewOf(cmd.Context(), a.client(), *j.Checkpoint))
+			p.summary(a.reviewOf(cmd.Context(), *j.Checkpoint))
 		default:
 			p.printf("%s:\n", t.about(cmd, j))
 			p.asks(*j.Checkpoint)
@@ -174,7 +174,7 @@ func (t *target) job(cmd *cobra.Command, args []string) (meant, error) {
 		return nil
 	})
 	if err == nil {
-		err = a.asker(cmd.Context(), cmd).confirmed("Do it?")
+		err = a.asker(cmd).confirmed(cmd.Context(), "Do it?")
 	}
 	return meant{j, true}, err
 }
@@ -206,8 +206,8 @@ func (t *target) about(cmd *cobra.Command, j job.Job) string {
 }
 
 // confirmed asks whether to continue; an empty line means no, for which it returns errDeclined.
-func (q asker) confirmed(question string) error {
-	text, err := q.line(question + " [y/N] ")
+func (q asker) confirmed(ctx context.Context, question string) error {
+	text, err := q.line(ctx, question+" [y/N] ")
 	if err == nil && !strings.EqualFold(text, "y") && !strings.EqualFold(text, "yes") {
 		err = errDeclined
 	}

@@ -105,21 +105,20 @@ func (a *app) showEvents(ctx context.Context, cmd *cobra.Command, w client.Watch
 		}
 		return err
 	}
-	api := a.client()
 	w.AwayFunc = func(error) { fmt.Fprintln(cmd.ErrOrStderr(), away) }
 	if w.RequestID == "" {
-		_, err := watchEvents(ctx, api, w, hasEnded, func(e client.Event) (bool, error) { return false, show(e) })
+		_, err := a.watchEvents(ctx, w, hasEnded, func(e client.Event) (bool, error) { return false, show(e) })
 		return err
 	}
-	j, err := api.Get(ctx, w.RequestID)
+	j, err := a.api.Get(ctx, w.RequestID)
 	if err != nil {
 		return err
 	}
 	w.UserID, w.Since = j.Value.UserID, cmp.Or(w.Since, new(job.Seq))
 	if hasEnded(j.Value) {
-		err = replay(ctx, api, w, show)
+		err = a.replay(ctx, w, show)
 	} else {
-		j, err = watchEvents(ctx, api, w, hasEnded, func(e client.Event) (bool, error) { return ends(e), show(e) })
+		j, err = a.watchEvents(ctx, w, hasEnded, func(e client.Event) (bool, error) { return ends(e), show(e) })
 	}
 	if err != nil {
 		return err
