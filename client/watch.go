@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
-	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
@@ -70,7 +69,7 @@ const (
 func pause(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
-	case <-time.After(d + rand.N(d/2+1)): //nolint:gosec // jitter needs no secrecy
+	case <-time.After(d + job.Jitter(d/2)):
 	}
 }
 

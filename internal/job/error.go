@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strconv"
@@ -91,6 +92,9 @@ func RetryAfter(header http.Header) time.Duration {
 	}
 	return max(0, until.Sub(now))
 }
+
+// Jitter returns a random part of a wait, so that those who wait for the same thing do not all return at once.
+func Jitter(most time.Duration) time.Duration { return rand.N(most + 1) } //nolint:gosec // it needs no secrecy
 
 // Detail is one fault in a request, with its location so that the sender can fix it.
 type Detail struct {

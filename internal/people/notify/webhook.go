@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
@@ -27,6 +28,22 @@ type Webhook struct {
 func NewWebhook(secrets string, guarded bool) (*Webhook, error) {
 	parsed, err := ParseSecrets(secrets)
 	return &Webhook{secrets: parsed, client: newClient(guarded)}, err
+}
+
+// newClient returns a client that does not follow redirects. A guarded one connects only to
+// public addresses, whatever a name resolves to.
+func newClient(guarded bool) *http.Client {
+	dialer, proxy := &net.Dialer{Timeout: maxDial}, http.ProxyFromEnvironment
+	if guarded {
+		dialer.ControlContext, proxy = outbound.Control, nil // a proxy would connect to any address
+	}
+	return &http.Client{
+		Transport: &http.Transport{
+			DialContext: dialer.DialContext, TLSHandshakeTimeout: maxDial, MaxIdleConnsPerHost: 2, IdleConnTimeout: time.Minute,
+			Proxy: proxy, ForceAttemptHTTP2: true,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 }
 
 // CallError is returned for a call that failed or was not answered with success.
@@ -93,18 +110,18 @@ func (w *Webhook) Send(ctx context.Context, address, id string, body []byte) ([]
 }
 
 // Notify is Send for a receiver that only has to accept the message: it has, once its status is a
-// success, however long its body takes. No body is returned.
-func (w *Webhook) Notify(ctx context.Context, address, id string, body []byte) ([]byte, error) {
+// success, however long its body takes.
+func (w *Webhook) Notify(ctx context.Context, address, id string, body []byte) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	resp, err := w.post(ctx, address, id, body)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer resp.Body.Close()
 	defer time.AfterFunc(restFor, cancel).Stop()
 	_, _ = io.CopyN(io.Discard, resp.Body, maxRest) // a connection is used again if its body was read
-	return nil, nil
+	return nil
 }
 
 // post sends a message and returns the response once its status is known to be a success.
@@ -142,4 +159,26 @@ func withoutURL(err error) error {
 		return e.Err
 	}
 	return err
+}
+
+const (
+	// triedFor is the maximum time to retry a message, as Standard Webhooks recommends.
+	triedFor = 3 * 24 * time.Hour
+	// firstWait and longestWait bound the time between two tries. A receiver that restarts
+	// is unavailable for seconds.
+	firstWait, longestWait = 5 * time.Second, 12 * time.Hour
+)
+
+// Retry returns whether to retry a failed message that has been tried for age, and after
+// how long: its age, with jitter, within bounds. A receiver may ask for another delay.
+func Retry(err error, age time.Duration) (after time.Duration, again bool) {
+	e, ok := errors.AsType[*CallError](err)
+	if ok && e.permanent() || age >= triedFor {
+		return 0, false
+	}
+	if ok && e.After > 0 {
+		return e.After, true
+	}
+	wait := min(max(age, firstWait), longestWait)
+	return wait + job.Jitter(wait/5), true
 }

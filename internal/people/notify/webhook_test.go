@@ -115,7 +115,7 @@ func TestTheStatusAloneAcceptsANotification(t *testing.T) {
 			defer srv.Close()
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			defer cancel()
-			_, err := hook(t, "", false).Notify(ctx, srv.URL, "msg_1", []byte("{}"))
+			err := hook(t, "", false).Notify(ctx, srv.URL, "msg_1", []byte("{}"))
 			if (err == nil) != row.accepted || ctx.Err() != nil {
 				t.Errorf("accepted is %t: %v, %v", err == nil, err, ctx.Err())
 			}
@@ -142,7 +142,7 @@ func TestNotificationsShareAConnection(t *testing.T) {
 	defer srv.Close()
 	h := hook(t, "", false)
 	for range 3 {
-		_, err := h.Notify(t.Context(), srv.URL, "msg_1", []byte("{}"))
+		err := h.Notify(t.Context(), srv.URL, "msg_1", []byte("{}"))
 		must.OK(t, err)
 	}
 	must.Equal(t, int32(1), connections.Load(), "connections")
@@ -162,7 +162,7 @@ func TestReceiversChooseTheWait(t *testing.T) {
 			w.WriteHeader(http.StatusServiceUnavailable)
 		}))
 		defer srv.Close()
-		_, err := hook(t, "", false).Notify(t.Context(), srv.URL, "msg_1", []byte("{}"))
+		err := hook(t, "", false).Notify(t.Context(), srv.URL, "msg_1", []byte("{}"))
 		e, ok := errors.AsType[*notify.CallError](err)
 		if !ok || e.After != want {
 			t.Errorf("after %q it waits %v, want %s", after, err, want)

@@ -44,7 +44,7 @@ func newCallLimit() *callLimit {
 
 // bound returns a SendFunc that returns errBusy if no slot is free in time, or too many calls wait already.
 func (l *callLimit) bound(send SendFunc) SendFunc {
-	return func(ctx context.Context, address, id string, body []byte) ([]byte, error) {
+	return func(ctx context.Context, address, id string, body []byte) error {
 		ofHost := semaphore.NewWeighted(maxCallsOfHost)
 		if known, ok, _ := l.hosts.PeekOrAdd(job.HostOf(address), ofHost); ok {
 			ofHost = known
@@ -53,7 +53,7 @@ func (l *callLimit) bound(send SendFunc) SendFunc {
 		defer cancel()
 		for _, slots := range []*semaphore.Weighted{ofHost, l.all} { // a call that waits for its host takes no other slot
 			if !l.wait(inTime, slots) {
-				return nil, errBusy
+				return errBusy
 			}
 			defer slots.Release(1)
 		}

@@ -11,9 +11,9 @@ import (
 	"ringback/internal/store"
 )
 
-// SendFunc posts a JSON body to an address and returns the response's body. id is the same
-// each time one notification is sent. It is implemented by notify.Webhook's Notify.
-type SendFunc func(ctx context.Context, address, id string, body []byte) ([]byte, error)
+// SendFunc posts a JSON body to an address. id is the same each time one notification is sent. It is
+// implemented by notify.Webhook's Notify.
+type SendFunc func(ctx context.Context, address, id string, body []byte) error
 
 // Addresses are the configured receivers of notifications; an empty one is not notified.
 type Addresses struct {

@@ -150,9 +150,9 @@ func TestWhatTheOutsideIsTold(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var sent []call
 				sendAs := func(by string) outbox.SendFunc {
-					return func(_ context.Context, address, id string, body []byte) ([]byte, error) {
+					return func(_ context.Context, address, id string, body []byte) error {
 						sent = append(sent, read(t, by, address, id, body, c.want))
-						return nil, nil
+						return nil
 					}
 				}
 				q := newQueue(c.task)

@@ -177,7 +177,7 @@ func run(t *testing.T, q *queue, attempt func() error) *outbox.Outbox {
 		FinishInterpretingFunc: func(context.Context, job.ID) error { return attempt() },
 		FollowFunc:             func(context.Context, job.ID) error { return attempt() },
 	}
-	called := func(context.Context, string, string, []byte) ([]byte, error) { return nil, attempt() }
+	called := func(context.Context, string, string, []byte) error { return attempt() }
 	return runWith(t, q, handlers, outbox.Notifier{
 		Addresses: outbox.Addresses{Webhook: "https://hook.example"}, TrustedFunc: called, GuardedFunc: called,
 	})
@@ -220,10 +220,10 @@ func TestSlowServerOfOthersHoldsUpNothingOfOurs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hung, read := make(chan struct{}), make(chan time.Time, 1)
 		q := newQueue(task{lifecycle.TaskWebhook, "ended|req_1|1"})
-		hang := func(ctx context.Context, _, _ string, _ []byte) ([]byte, error) {
+		hang := func(ctx context.Context, _, _ string, _ []byte) error {
 			close(hung)
 			<-ctx.Done()
-			return nil, nil
+			return nil
 		}
 		o := runWith(t, q, outbox.Handlers{
 			FinishInterpretingFunc: func(context.Context, job.ID) error { read <- time.Now(); return nil },
@@ -246,10 +246,10 @@ func TestTaskUnderWayIsFinishedBeforeAnOutboxStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := make(chan struct{})
 		q := newQueue(task{lifecycle.TaskWebhook, "ended|req_1|1"})
-		slow := func(ctx context.Context, _, _ string, _ []byte) ([]byte, error) {
+		slow := func(ctx context.Context, _, _ string, _ []byte) error {
 			close(begun)
 			time.Sleep(10 * time.Second)
-			return nil, ctx.Err()
+			return ctx.Err()
 		}
 		o := outbox.New(q, outbox.Handlers{}, outbox.Notifier{
 			Addresses: outbox.Addresses{Webhook: "https://hook.example"}, TrustedFunc: slow,
@@ -274,15 +274,15 @@ func TestAReceiverThatHangsHoldsUpNoOther(t *testing.T) {
 		var underWay, most, told atomic.Int64
 		runWith(t, q, outbox.Handlers{}, outbox.Notifier{
 			Addresses: outbox.Addresses{Webhook: "https://hangs.example", Slack: "https://works.example"},
-			TrustedFunc: func(ctx context.Context, address, _ string, _ []byte) ([]byte, error) {
+			TrustedFunc: func(ctx context.Context, address, _ string, _ []byte) error {
 				if address == "https://works.example" {
 					told.Add(1)
-					return nil, nil
+					return nil
 				}
 				most.Store(max(most.Load(), underWay.Add(1)))
 				defer underWay.Add(-1)
 				<-ctx.Done()
-				return nil, &notify.CallError{Cause: ctx.Err()}
+				return &notify.CallError{Cause: ctx.Err()}
 			},
 		})
 		time.Sleep(time.Minute)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"ringback/internal/job"
@@ -21,7 +20,7 @@ func (o *Outbox) notify(ctx context.Context, p store.Partition, t store.Task) {
 	defer cancel()
 	d, err := o.prepare(ctx, p, t)
 	if err == nil && d.address != "" {
-		_, err = d.sendFunc(ctx, d.address, t.Ref, d.notice.Body)
+		err = d.sendFunc(ctx, d.address, t.Ref, d.notice.Body)
 	}
 	ctx, cancelBooking := context.WithTimeout(context.WithoutCancel(ctx), noticeLease/4)
 	defer cancelBooking()
@@ -45,7 +44,7 @@ func (o *Outbox) book(ctx context.Context, p store.Partition, t store.Task, d de
 		}
 		return o.queue.NoticeAccepted(ctx, d.receiver)
 	case errors.Is(err, errBusy) || d.address == "": // no call was made
-		after := busyWait + time.Duration(rand.Int64N(int64(busyWait))) //nolint:gosec // jitter needs no secrecy
+		after := busyWait + job.Jitter(busyWait)
 		log.Info("notification delayed: too many calls", "in", after, "error", err)
 		return o.postpone(p, after, o.queue.PostponeTask(ctx, p, t, after))
 	}
@@ -68,7 +67,7 @@ func (o *Outbox) leave(ctx context.Context, p store.Partition, t store.Task, age
 	switch {
 	case age < leftFor:
 		after := max(age/50, leaveWait)
-		after += time.Duration(rand.Int64N(int64(after))) //nolint:gosec // jitter needs no secrecy
+		after += job.Jitter(after)
 		return o.postpone(p, after, o.queue.PostponeTask(ctx, p, t, after))
 	case t.Kind == lifecycle.TaskResume:
 		return o.queue.FinishTask(ctx, p, t)
