@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"os/exec"
 	"os/signal"
 	"runtime"
 	"strings"
@@ -172,26 +171,9 @@ func commandFor(url string, c config.Config) string {
 	if c.Token == "" && c.Secured() { // the key itself must not be shown on the screen
 		words = append(words, `RINGBACK_TOKEN="<an API key>"`)
 	}
-	return strings.Join(append(words, cli.Quoted(program())), " ")
-}
-
-// program returns what to type for this binary: its name if PATH leads to it.
-func program() string {
-	path, err := os.Executable()
+	program, err := os.Executable()
 	if err != nil {
-		return "ringback"
+		program = "ringback"
 	}
-	if found, err := exec.LookPath("ringback"); err == nil && sameFile(found, path) {
-		return "ringback"
-	}
-	return path
-}
-
-func sameFile(a, b string) bool {
-	first, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	second, err := os.Stat(b)
-	return err == nil && os.SameFile(first, second)
+	return strings.Join(append(words, cli.Quoted(program)), " ")
 }

@@ -1,15 +1,11 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"ringback/internal/job"
-	"ringback/internal/rules/schema"
 )
 
 // Limits of completions, because a person is waiting at the Tab key.
@@ -20,30 +16,21 @@ const (
 
 type completion = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)
 
-// completes makes a completion from data on the server. If the server cannot be reached, it offers
-// nothing and prints no error, because the person is typing.
-func (a *app) completes(words func(ctx context.Context, begun string) ([]string, error)) completion {
-	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-		if len(args) > 0 {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		ctx, cancel := context.WithTimeout(cmd.Context(), completeWithin)
-		defer cancel()
-		if a.chooseServer(cmd) == nil {
-			if found, err := words(ctx, begun); err == nil {
-				return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
-			}
-		}
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-}
-
 func described(word, about string) string { return word + "\t" + clean(oneLine(about)) }
 
-// offers completes ids by their short form, or by the whole id if that matches the typed text.
+// offers completes ids on the server by their short form, or by the whole id if that matches the typed text. If
+// the server cannot be reached, it offers nothing and prints no error, because the person is typing.
 func (a *app) offers(list func(context.Context) ([]found, error)) completion {
-	return a.completes(func(ctx context.Context, begun string) (words []string, err error) {
+	return func(cmd *cobra.Command, args []string, begun string) (words []string, _ cobra.ShellCompDirective) {
+		ctx, cancel := context.WithTimeout(cmd.Context(), completeWithin)
+		defer cancel()
+		if len(args) > 0 || a.chooseServer(cmd) != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
 		all, err := list(ctx)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
 		for _, f := range all {
 			if strings.HasPrefix(f.short, begun) {
 				words = append(words, described(f.short, f.about))
@@ -51,8 +38,8 @@ func (a *app) offers(list func(context.Context) ([]found, error)) completion {
 				words = append(words, described(f.id, f.about))
 			}
 		}
-		return words, err
-	})
+		return words, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	}
 }
 
 func (a *app) completeKinds() completion {
@@ -63,41 +50,6 @@ func (a *app) completeKinds() completion {
 		}
 		return all, err
 	})
-}
-
-// completeFields offers the input fields of the kind on the command line. Once a field's name is
-// complete, it offers the field's possible values.
-func (a *app) completeFields(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-	if len(args) == 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	words, directive := a.completes(func(ctx context.Context, begun string) ([]string, error) {
-		k, err := a.api.Kind(ctx, args[0])
-		if err != nil {
-			return nil, err
-		}
-		var words []string
-		for _, f := range schemaFields(k.Value.InputSchema) {
-			words = append(words, fieldWords(f, begun)...)
-		}
-		return words, nil
-	})(cmd, nil, begun)
-	return words, directive | cobra.ShellCompDirectiveNoSpace
-}
-
-// fieldWords returns the completions of --field for one field: its name or, if the name is already
-// typed, the name with each value.
-func fieldWords(f schema.Field, begun string) []string {
-	if written, _, ok := strings.Cut(begun, "="); !ok {
-		return []string{described(f.Name+"=", cmp.Or(f.Title, f.Description, f.Type))}
-	} else if written != f.Name {
-		return nil
-	}
-	var words []string
-	for _, value := range f.Enum {
-		words = append(words, f.Name+"="+clean(job.ValueText(value)))
-	}
-	return words
 }
 
 func takesOnly[T ~string](c *cobra.Command, flag string, values []T) {

@@ -51,7 +51,6 @@ func (a *app) runCommand() *cobra.Command {
 	)
 	takesOnly(c, "simulate", job.Simulations[:])
 	c.ValidArgsFunction = a.completeKinds()
-	_ = c.RegisterFlagCompletionFunc("field", a.completeFields) // fails for an unknown flag only
 	flags.StringVarP(
 		&f.task.file, "file", "f", "",
 		"a code change as a YAML `file`: prompt, repos, verifiers, require_approval, max_steering_iterations",

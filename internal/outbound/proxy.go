@@ -144,9 +144,9 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request) {
 		p.refuse(w, address, err)
 		return
 	}
-	transport := &http.Transport{DisableKeepAlives: true, DialContext: rule.dialer().DialContext}
-	if via != nil {
-		transport = &http.Transport{DisableKeepAlives: true, Proxy: http.ProxyURL(via)}
+	transport := &http.Transport{DisableKeepAlives: true, Proxy: http.ProxyURL(via)}
+	if via == nil {
+		transport.DialContext = rule.dialer().DialContext
 	}
 	(&httputil.ReverseProxy{
 		Transport: transport, FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,11 +18,13 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/people/notify"
 	"ringback/internal/sandbox/process"
+	"ringback/internal/server/config"
 	"ringback/internal/store"
 	"ringback/internal/web/api"
 	"ringback/internal/web/callback"
 	"ringback/internal/web/console"
 	"ringback/internal/web/guard"
+	"ringback/internal/web/hub"
 )
 
 // listenTimeout limits the wait for an address that is in use. After a server was killed, a child that it
@@ -261,4 +264,32 @@ func (n *node) callbackBaseURL() string {
 		return rest + ":" + port
 	}
 	return base
+}
+
+// budget divides this process's file descriptors.
+func budget(c config.Config) guard.Budget {
+	return guard.DivideDescriptors(guard.Descriptors(), c.Workers, c.WebSockets)
+}
+
+// webSocketLimits returns the node's limits on WebSockets. By default neither a user nor
+// an address can take all of them.
+func webSocketLimits(c config.Config) hub.Limits {
+	all := budget(c).WebSockets
+	return hub.Limits{
+		Node: all, User: cmp.Or(c.WebSocketsPerUser, max(1, all/2)), Address: cmp.Or(c.WebSocketsPerAddr, max(1, all*3/4)),
+	}
+}
+
+// fewWebSockets is the number below which a low limit of open files causes a warning.
+const fewWebSockets = 100
+
+// checkDescriptors warns if the system gives a node few descriptors.
+func checkDescriptors(c config.Config) []string {
+	most := budget(c).WebSockets
+	if most >= fewWebSockets || c.WebSockets > 0 && most >= c.WebSockets {
+		return nil
+	}
+	return []string{fmt.Sprintf(
+		"The limit of open files is %d, which is room for %d WebSockets besides callbacks and %d workers: raise it (ulimit -n, LimitNOFILE=)",
+		guard.Descriptors(), most, c.Workers)}
 }
