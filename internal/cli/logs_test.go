@@ -40,7 +40,7 @@ func TestLogsTellTheStoryOfTheTurns(t *testing.T) {
 		if got.code != 0 || got.stderr != "" {
 			t.Errorf("%s: exit code %d, says %q", c.name, got.code, got.stderr)
 		}
-		matches(t, c.name, got.stdout)
+		matches(t, "output/"+c.name, got.stdout)
 	}
 }
 

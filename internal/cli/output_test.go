@@ -3,6 +3,7 @@ package cli_test
 import (
 	"bytes"
 	"context"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -28,7 +29,7 @@ import (
 	"ringback/test/must"
 )
 
-var rewrite = flag.Bool("rewrite", false, "rewrite the files in testdata/output")
+var rewrite = flag.Bool("rewrite", false, "rewrite the golden files in testdata")
 
 // stub is a server that responds as the API does.
 type stub struct {
@@ -57,46 +58,34 @@ const replies = "POST /api/checkpoints/chk_03_questionsquestionsquestion/reply"
 // otherID is the full id of another job.
 const otherID = "req_02_otherotherotherotherothero"
 
-const (
-	received = `{"requestId":"req_01_abcdefghijklmnopqrstuvwxyz","kind":"meal-suggestions","kindVersion":"5c41f81f16e2b1c70c9b7de9ab3b1a1a7a5d0aa1f3e0a8b6a4c2d9e8f7061524","userId":"u1","sessionId":"s1","status":"received",` +
-		`"input":{"dateRangeStart":"2026-03-02"},"activity":{"message":"Nearly there","type":"results","progress":80},` +
-		`"result":{"suggestions":[{"date":"2026-03-02","mealType":"dinner","recipe":{"name":"Lentil soup","prepMinutes":10,"cookMinutes":25,` +
-		`"ingredients":[{"name":"red lentils"},{"name":"onion"},{"name":"carrots"},{"name":"cumin"}]},"accepted":null},` +
-		`{"date":"2026-03-03","mealType":"dinner","recipe":{"name":"Shak\u001b[31mshuka"},"accepted":null}],"reasoning":"Warm & quick <3"},` +
-		`"turn":2,"claudeTurns":1,"usage":{"inputTokens":1200,"cacheReadTokens":800,"outputTokens":300,"costUsd":0.0123},"createdAt":"2026-03-01T10:00:00Z",` +
-		`"updatedAt":"2026-03-01T10:00:03Z","finishedAt":"2026-03-01T10:00:02.5Z","addedLater":[1.50]}`
-	running = `{"requestId":"req_01_abcdefghijklmnopqrstuvwxyz","kind":"meal-suggestions","userId":"u1","sessionId":"s1","status":"running","input":{},` +
-		`"activity":{"message":"Browsing","type":"querying","progress":40},"turn":1,"usage":{},` +
-		`"createdAt":"2026-03-01T10:00:00Z","updatedAt":"2026-03-01T10:00:01Z","deadline":"2026-03-01T10:05:00Z"}`
-	expired = `{"requestId":"req_01_abcdefghijklmnopqrstuvwxyz","kind":"note","userId":"u1","sessionId":"s1","status":"expired","input":{},` +
-		`"error":"Claude did not respond in time","errorCode":"callback_timeout","turn":2,"usage":{},` +
-		`"createdAt":"2026-03-01T10:00:00Z","updatedAt":"2026-03-01T10:05:00Z","finishedAt":"2026-03-01T10:05:00Z"}`
-	question = `{"id":"chk_03_questionsquestionsquestion","type":"error_recovery","status":"open","message":"The ratio 5:3\u001b[31m is not supported.\nAvailable options are: 16:9, 1:1.",` +
-		`"props":{"suggested_replies":["16:9","1:1","Cancel"]},"requestId":"req_01_abcdefghijklmnopqrstuvwxyz","sessionId":"s1","userId":"u1","messageId":2,"createdAt":"2026-03-01T10:00:02Z"}`
-	waiting = `{"requestId":"req_01_abcdefghijklmnopqrstuvwxyz","kind":"media","userId":"u1","sessionId":"s1","status":"awaiting_input","input":{},"checkpoint":` + question +
-		`,"turn":1,"usage":{},"createdAt":"2026-03-01T10:00:00Z","updatedAt":"2026-03-01T10:00:02Z"}`
-	chat = `{"sessionId":"s1","messages":[{"id":1,"createdAt":"2026-03-01T10:00:00Z","sender":"user","role":"user","content":"A lake","parts":[{"type":"text","text":"A lake"}]},` +
-		`{"id":2,"createdAt":"2026-03-01T10:00:02Z","requestId":"req_01_abcdefghijklmnopqrstuvwxyz","sender":"assistant","role":"assistant","content":"Which ratio?","messageType":"hitl_checkpoint","checkpointId":"chk_03_zerozerozerozerozerozeroze","parts":[{"type":"text","text":"Which ratio?"},` +
-		`{"type":"tool-call","toolCallId":"t1","toolName":"Bash","state":"input-available","input":{"command":"git   push"}}]},` +
-		`{"id":3,"createdAt":"2026-03-01T10:00:03Z","requestId":"req_01_abcdefghijklmnopqrstuvwxyz","sender":"assistant","role":"tool","content":"","parts":[{"type":"tool-result","toolCallId":"t1","toolName":"Bash","state":"output-denied","output":"denied"}]},` +
-		`{"id":4,"createdAt":"2026-03-01T10:00:04Z","sender":"user","role":"user","content":"Use 5:3","parts":[],"props":{"resolves_checkpoint":true,"checkpoint_message_id":2}},` +
-		`{"id":5,"createdAt":"2026-03-01T10:00:05Z","requestId":"req_01_abcdefghijklmnopqrstuvwxyz","sender":"assistant","role":"assistant","content":"The ratio 5:3\u001b[31m is not supported.\r\nWhich one?","messageType":"hitl_checkpoint","checkpointId":"chk_03_questionsquestionsquestion","parts":[]}],"nextAfter":5}`
-	auditLog = `{"time":"2026-03-01T10:00:02Z","requestId":"req_01_abcdefghijklmnopqrstuvwxyz","event":"asked","checkpointId":"chk_03_questionsquestionsquestion","type":"confirmation","action":"deploy","input":{"name":"shop"},"inputDigest":"ab"}` + "\n" +
-		`{"time":"2026-03-01T10:00:05Z","requestId":"req_01_abcdefghijklmnopqrstuvwxyz","event":"approve","checkpointId":"chk_03_questionsquestionsquestion","action":"deploy","by":{"userId":"u1","via":"api","address":"127.0.0.1"}}` + "\n"
-	underReview = `{"requestId":"req_01_abcdefghijklmnopqrstuvwxyz","kind":"code-change","userId":"u1","sessionId":"s1","status":"awaiting_approval","input":{"prompt":"Fix it"},"result":{"summary":"A fix"},"checkpoint":` +
-		`{"id":"chk_03_secondsecondsecondsecondse","type":"review","status":"open","message":"Claude completed req_01_abcdefghijklmnopqrstuvwxyz.\n\nChanges:\nA fix","props":{"iteration":1,"max_iterations":5},"requestId":"req_01_abcdefghijklmnopqrstuvwxyz","sessionId":"s1","userId":"u1","messageId":2,"createdAt":"2026-03-01T10:00:02Z"}` +
-		`,"turn":1,"usage":{},"createdAt":"2026-03-01T10:00:00Z","updatedAt":"2026-03-01T10:00:02Z"}`
-	diffs = `[{"repository":"service","files":[{"path":"src/a.go","status":"modified","additions":1,"deletions":1,"diff":"diff --git a/src/a.go b/src/a.go\n@@ -1 +1 @@\n-old\u001b[31m\n+new\n"},` +
-		`{"path":"logo.png","status":"added","additions":0,"deletions":0,"diff":"","binary":true},` +
-		`{"path":".env","status":"renamed","old_path":"env","additions":0,"deletions":0,"diff":"","mode":"100644→100755","suspicious":"files of this name often hold secrets"}],` +
-		`"summary":"3 files changed, +1, -1","total_lines":2000,"truncated":true}]`
-	logs = `[{"verifier":"service:test","exit_code":0,"stdout":"ok  \texample.com/service\nok again\n","stderr":"","success":true,"repository":"service","duration_ms":12},` +
-		`{"verifier":"service:lint","exit_code":-1,"stdout":"","stderr":"too slow","success":false,"repository":"service","duration_ms":600000,"timed_out":true}]`
-	listed     = `{"jobs":[` + received + `,` + running + `],"nextCursor":"MTIz"}`
-	kindOfNote = `{"name":"note","version":"5c41f81f16e2b1c70c9b7de9ab3b1a1a7a5d0aa1f3e0a8b6a4c2d9e8f7061524","description":"Writes a note","events":"note","inputSchema":{"type":"object","properties":{"title":{"type":"string","title":"What it is about"},"style":{"type":"string","enum":["short","long"]}}},` +
-		`"resultSchema":{"type":"object","required":["text"],"properties":{"text":{"type":"string","examples":["It's <done>"]}}}}`
-	notFound = `404 {"error":"Unknown job","hint":"ringback list shows the known ones."}`
+// What the server answers, from testdata/api.
+var (
+	received, running, expired, underReview = fixture("received.json"), fixture("running.json"), fixture("expired.json"), fixture("under_review.json")
+	question, chat, auditLog                = fixture("question.json"), fixture("chat.json"), fixture("audit.jsonl")
+	diffs, logs, kindOfNote                 = fixture("diffs.json"), fixture("logs.json"), fixture("kind_note.json")
+	// waiting is running, at the question.
+	waiting = strings.NewReplacer(
+		`"meal-suggestions"`, `"media"`, `"running"`, `"awaiting_input"`, `"activity":{"message":"Browsing","type":"querying","progress":40}`, `"checkpoint":`+question,
+		`10:00:01Z","deadline":"2026-03-01T10:05:00Z"`, `10:00:02Z"`,
+	).Replace(running)
+	listed = `{"jobs":[` + received + `,` + running + `],"nextCursor":"MTIz"}`
 )
+
+const notFound = `404 {"error":"Unknown job","hint":"ringback list shows the known ones."}`
+
+// fixture returns a file of testdata/api, and JSON without its white space.
+func fixture(name string) string {
+	text, err := os.ReadFile(filepath.Join("testdata", "api", name))
+	var compact bytes.Buffer
+	if err == nil && strings.HasSuffix(name, ".json") {
+		err = json.Compact(&compact, text)
+		text = compact.Bytes()
+	}
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
 
 func newStub(t *testing.T) *stub {
 	t.Helper()
@@ -110,7 +99,7 @@ func newStub(t *testing.T) *stub {
 			"POST /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz/move":      `{"requestId":"req_01_abcdefghijklmnopqrstuvwxyz","status":"running","nextKindVersion":"5c41f81f16e2b1c70c9b7de9ab3b1a1a"}`,
 			"POST /api/kinds/reload":                                     `{"added":["note"],"removed":[],"changed":["meal-suggestions"],"warnings":["kinds/note.md:3: actions: print: there is no program print.sh"]}`,
 			"GET /api/jobs":                                              listed,
-			"GET /api/kinds":                                             `{"kinds":[{"name":"note","version":"5c41f81f16e2b1c70c9b7de9ab3b1a1a7a5d0aa1f3e0a8b6a4c2d9e8f7061524","description":"Writes a note","events":"note"},{"name":"meal-suggestions","version":"4251607f8e9d2c4a6b8a0e3f1aa0d5a7a1a1b3ba9ed7b9c07c1b2e61f18f14c5","description":"Suggests meals","events":"recipes:suggestions"}]}`,
+			"GET /api/kinds":                                             fixture("kinds.json"),
 			"GET /api/kinds/note":                                        kindOfNote,
 			"GET /api/checkpoints":                                       `{"checkpoints":[` + question + `]}`,
 			replies:                                                      strings.Replace(question, "open", "answered", 1),
@@ -332,95 +321,44 @@ func (s *console) runTo(ctx context.Context, stdout output, args ...string) prin
 }
 
 // matches compares text with a golden file.
-func matches(t *testing.T, name, got string) {
+func matches(t *testing.T, file, got string) {
 	t.Helper()
-	file := filepath.Join("testdata", "output", name+".golden")
+	file = filepath.Join("testdata", file+".golden")
 	if *rewrite {
 		must.OK(t, os.WriteFile(file, []byte(got), 0o600))
 		return
 	}
-	want, err := os.ReadFile(file)
-	must.OK(t, err)
-	must.Equal(t, string(want), got, file, "(-rewrite rewrites it)")
+	must.Equal(t, string(must.Get(os.ReadFile(file))(t)), got, file, "(-rewrite rewrites it)")
 }
 
+// The commands of the golden files print what follows them there, in a terminal of so many columns and with
+// another record of the job if they say so.
 func TestOutput(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		name     string
-		args     []string
-		terminal int
-		record   string
-		code     int
-	}{
-		{name: "run", args: []string{"run", "meal-suggestions"}},
-		{name: "run-json", args: []string{"run", "meal-suggestions", "-o", "json"}},
-		{name: "run-terminal", args: []string{"run", "meal-suggestions"}, terminal: 60},
-		{name: "run-expired", args: []string{"run", "note"}, record: expired, code: 1},
-		{name: "run-no-wait", args: []string{"run", "note", "--no-wait"}},
-		{name: "run-no-wait-json", args: []string{"run", "note", "--no-wait", "--output=json"}},
-		{name: "run-manual", args: []string{"run", "note", "--simulate", "manual"}},
-		{name: "status", args: []string{"status", "req_01_abcdefghijklmnopqrstuvwxyz"}},
-		{name: "status-running", args: []string{"status", "req_01_abcdefghijklmnopqrstuvwxyz"}, record: running},
-		{name: "status-terminal", args: []string{"status", "req_01_abcdefghijklmnopqrstuvwxyz"}, terminal: 80},
-		{name: "status-json", args: []string{"status", "req_01_abcdefghijklmnopqrstuvwxyz", "-o", "json"}},
-		{name: "list", args: []string{"list"}},
-		{name: "list-terminal", args: []string{"list"}, terminal: 60},
-		{name: "list-json", args: []string{"list", "-o", "json"}},
-		{name: "cancel", args: []string{"cancel", "req_01_abcdefghijklmnopqrstuvwxyz"}},
-		{name: "retry-refused", args: []string{"retry", "req_01_abcdefghijklmnopqrstuvwxyz"}, code: 1},
-		{name: "kinds", args: []string{"kinds"}},
-		{name: "kinds-json", args: []string{"kinds", "-o", "json"}},
-		{name: "kinds-reload", args: []string{"kinds", "reload"}},
-		{name: "move", args: []string{"move", "req_01_abcdefghijklmnopqrstuvwxyz"}},
-		{name: "kind", args: []string{"kinds", "note"}},
-		{name: "kind-json", args: []string{"kinds", "note", "-o", "json"}},
-		{name: "callback", args: []string{"callback", "req_01_abcdefghijklmnopqrstuvwxyz"}, record: running},
-		{name: "callback-env", args: []string{"callback", "req_01_abcdefghijklmnopqrstuvwxyz", "--env"}},
-		{name: "callback-json", args: []string{"callback", "req_01_abcdefghijklmnopqrstuvwxyz", "-o", "json"}},
-		{name: "watch", args: []string{"watch", "req_01_abcdefghijklmnopqrstuvwxyz"}},
-		{name: "watch-json", args: []string{"watch", "req_01_abcdefghijklmnopqrstuvwxyz", "-o", "json"}},
-		{name: "status-waiting", args: []string{"status", "req_01_abcdefghijklmnopqrstuvwxyz"}, record: waiting},
-		{name: "inbox", args: []string{"inbox"}},
-		{name: "inbox-terminal", args: []string{"inbox"}, terminal: 80},
-		{name: "reply", args: []string{"reply", "chk_03_questionsquestionsquestion", "Use", "16:9"}},
-		{name: "reply-json", args: []string{"reply", "chk_03_questionsquestionsquestion", "--approve", "-o", "json"}},
-		{name: "messages", args: []string{"messages", "s1"}},
-		{name: "messages-terminal", args: []string{"messages", "s1"}, terminal: 80},
-		{name: "transcript", args: []string{"transcript", "req_01_abcdefghijklmnopqrstuvwxyz"}},
-		{name: "transcript-terminal", args: []string{"transcript", "req_01_abcdefghijklmnopqrstuvwxyz"}, terminal: 80},
-		{name: "say", args: []string{"say", "--session", "s1", "Use 16:9"}},
-		{name: "approve", args: []string{"approve", "req_01_abcdefghijklmnopqrstuvwxyz", "--yes"}},
-		{name: "reject-refused", args: []string{"reject", "req_01_abcdefghijklmnopqrstuvwxyz", "--reason", "no"}, code: 1},
-		{name: "audit", args: []string{"audit", "req_01_abcdefghijklmnopqrstuvwxyz"}},
-		{name: "audit-json", args: []string{"audit", "req_01_abcdefghijklmnopqrstuvwxyz", "-o", "json"}},
-		{name: "approvals", args: []string{"approvals"}},
-		{name: "revoke", args: []string{"revoke", "apr_03_approvalapprovalapprovalap"}},
-		{name: "status-review", args: []string{"status", "req_01_abcdefghijklmnopqrstuvwxyz"}, record: underReview},
-		{name: "run-review", args: []string{"run", "--repo", "/srv/service#main", "--prompt", "Fix it", "--verifier", "test:go test ./...", "--require-approval"}, record: underReview},
-		{name: "diff", args: []string{"diff", "req_01_abcdefghijklmnopqrstuvwxyz"}},
-		{name: "diff-full", args: []string{"diff", "req_01_abcdefghijklmnopqrstuvwxyz", "--full"}},
-		{name: "diff-file-json", args: []string{"diff", "--workflow-id", "req_01_abcdefghijklmnopqrstuvwxyz", "--file", "logo.png", "-o", "json"}},
-		{name: "diff-terminal", args: []string{"diff", "req_01_abcdefghijklmnopqrstuvwxyz"}, terminal: 80},
-		{name: "diff-full-terminal", args: []string{"diff", "req_01_abcdefghijklmnopqrstuvwxyz", "--full", "--no-pager"}, terminal: 80},
-		{name: "logs", args: []string{"logs", "req_01_abcdefghijklmnopqrstuvwxyz"}},
-		{name: "logs-verifier", args: []string{"logs", "req_01_abcdefghijklmnopqrstuvwxyz", "--verifier", "lint"}},
-		{name: "steer", args: []string{"steer", "req_01_abcdefghijklmnopqrstuvwxyz", "-p", "Also the other one"}},
-		{name: "steer-wait", args: []string{"steer", "req_01_abcdefghijklmnopqrstuvwxyz", "-p", "Also the other one", "--wait"}, record: underReview},
-		{name: "unknown-job", args: []string{"status", "req_9_z"}, code: 1},
-	} {
-		t.Run(c.name, func(t *testing.T) {
+	records := map[string]string{
+		"running": running, "running_note": strings.Replace(running, "meal-suggestions", "note", 1), "expired": expired,
+		"waiting": waiting, "under_review": underReview,
+	}
+	for _, file := range must.Get(filepath.Glob("testdata/commands/*.golden"))(t) {
+		t.Run(filepath.Base(file), func(t *testing.T) {
 			t.Parallel()
-			f := newStub(t)
-			if c.record != "" {
-				f.answers["GET /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz"] = c.record
+			golden := string(must.Get(os.ReadFile(file))(t))
+			command, _, _ := strings.Cut(golden, "\n")
+			line, how, _ := strings.Cut(strings.TrimPrefix(command, "$ ringback "), "   # ")
+			words := csv.NewReader(strings.NewReader(line))
+			words.Comma, words.LazyQuotes = ' ', true
+			f, columns := newStub(t), 0
+			for option := range strings.FieldsSeq(how) {
+				switch name, value, _ := strings.Cut(option, "="); name {
+				case "columns":
+					columns = must.Get(strconv.Atoi(value))(t)
+				case "record":
+					f.answers["GET /api/jobs/"+jobID] = records[value]
+				}
 			}
-			if c.name == "callback" {
-				f.answers["GET /api/jobs/req_01_abcdefghijklmnopqrstuvwxyz"] = strings.Replace(running, "meal-suggestions", "note", 1)
-			}
-			got := newConsole(t, f.URL).onTerminal(c.terminal).run(t, c.args...)
-			must.Equal(t, c.code, got.code, "exit code")
-			matches(t, c.name, "stdout:\n"+got.stdout+"stderr:\n"+got.stderr)
+			got := newConsole(t, f.URL).onTerminal(columns).run(t, must.Get(words.Read())(t)...)
+			text := fmt.Sprintf("%s\nexit code: %d\nstdout:\n%sstderr:\n%s", command, got.code, got.stdout, got.stderr)
+			matches(t, strings.TrimSuffix(strings.TrimPrefix(file, "testdata/"), ".golden"), text)
 		})
 	}
 }

@@ -34,7 +34,7 @@ func TestReplyAsksForEachValue(t *testing.T) {
 	s := newConsole(t, f.URL).atKeyboard("\nA lake\nten\n1.5\n10000000000000000001\nwebm\ny\n\n \n")
 	got := s.run(t, "reply", "chk_03_questionsquestionsquestion")
 	must.Equal(t, 0, got.code, "exit code")
-	matches(t, "reply-form", "stdout:\n"+got.stdout+"stderr:\n"+got.stderr)
+	matches(t, "output/reply-form", "stdout:\n"+got.stdout+"stderr:\n"+got.stderr)
 	const want = `{"values":{"duration":10000000000000000001,"format":"WebM","loop":true,"title":"A lake"}}`
 	must.Equal(t, want, f.replied())
 }
@@ -111,7 +111,7 @@ func TestReplySaysWhatBecameOfIt(t *testing.T) {
 			f.answers[replies] = c.after
 			f.answers["GET /api/checkpoints/chk_03_secondsecondsecondsecondse"] = strings.NewReplacer("chk_03_questionsquestionsquestion", "chk_03_secondsecondsecondsecondse", "The ratio 5:3", "Which one is it? 5:3").Replace(question)
 			got := newConsole(t, f.URL).run(t, "reply", "chk_03_questionsquestionsquestion", "hm")
-			matches(t, c.name, "stdout:\n"+got.stdout+"stderr:\n"+got.stderr)
+			matches(t, "output/"+c.name, "stdout:\n"+got.stdout+"stderr:\n"+got.stderr)
 		})
 	}
 }

@@ -120,7 +120,7 @@ func TestRunShowsWhatIsAsked(t *testing.T) {
 			happened(3, "checkpoint:resolved", question), happened(4, "received", `{}`),
 		}
 		got := newConsole(t, f.URL).onTerminal(c.columns).run(t, "run", "meal-suggestions")
-		matches(t, c.name, got.stdout)
+		matches(t, "output/"+c.name, got.stdout)
 	}
 }
 

@@ -55,7 +55,7 @@ func TestWatchTellsEveryEventInWords(t *testing.T) {
 		if strings.ContainsAny(got.stdout, "{}\a") {
 			t.Errorf("shows JSON: %q", got.stdout)
 		}
-		matches(t, c.name, got.stdout)
+		matches(t, "output/"+c.name, got.stdout)
 	}
 }
 
