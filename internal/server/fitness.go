@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -29,34 +28,32 @@ const (
 
 // fitness is the result of the last check of the store.
 type fitness struct {
-	mu   sync.Mutex
-	last store.Fitness
+	store.Fitness
 	// err is why it could not be checked since; nil if it was.
 	err error
 }
 
+// storeFitness returns the result of the last check; the zero value before the first.
+func (n *node) storeFitness() fitness {
+	if last := n.fitness.Load(); last != nil {
+		return *last
+	}
+	return fitness{}
+}
+
 // texts returns the faults and warnings for the readiness check, which do not reveal
 // the store's address.
-func (f *fitness) texts() (faults, warnings []string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, text := range f.last.Faults {
+func (f fitness) texts() (faults, warnings []string) {
+	for _, text := range f.Faults {
 		faults = append(faults, "the store "+text)
 	}
 	if problem, answered := whyUnusable(f.err); answered {
 		faults = append(faults, problem)
 	}
-	for _, text := range f.last.Warnings {
+	for _, text := range f.Warnings {
 		warnings = append(warnings, "the store "+text)
 	}
 	return faults, warnings
-}
-
-// clockOffset returns by how much the store's clock was ahead of this machine's at the last check.
-func (f *fitness) clockOffset() time.Duration {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.last.ClockOffset
 }
 
 // whyUnusable returns why a store cannot be used now, and whether the store itself
@@ -68,23 +65,10 @@ func whyUnusable(err error) (problem string, answered bool) {
 	return "the store is not reachable", false
 }
 
-// set records a result, and returns the previous one.
-func (f *fitness) set(found store.Fitness, err error) (before store.Fitness) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	before, f.err = f.last, err
-	if err == nil {
-		f.last = found
-	}
-	return before
-}
-
 // well reports whether the store has no fault that prevents its use.
-func (f *fitness) well() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+func (f fitness) well() bool {
 	_, answered := whyUnusable(f.err)
-	return !answered && len(f.last.Faults) == 0
+	return !answered && len(f.Faults) == 0
 }
 
 // judgeStore checks the store before a start, and returns its faults as unfit.
@@ -96,7 +80,7 @@ func (n *node) judgeStore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	n.fitness.set(found, nil)
+	n.fitness.Store(&fitness{found, nil})
 	if len(found.Faults) == 0 {
 		return nil
 	}
@@ -111,7 +95,7 @@ func (n *node) watchStore(ctx context.Context) {
 	}
 	for {
 		pause := checkEvery
-		if !n.fitness.well() {
+		if !n.storeFitness().well() {
 			pause = checkUnfitEvery
 		}
 		select {
@@ -127,10 +111,12 @@ func (n *node) judgeStoreAgain(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	found, err := store.JudgeFitness(ctx, n.db.client, n.opts.Config.RedisWait)
-	before := n.fitness.set(found, err)
-	if err != nil {
-		return // callers that need the store report it
+	before := n.storeFitness()
+	if err != nil { // callers that need the store report it
+		n.fitness.Store(&fitness{before.Fitness, err})
+		return
 	}
+	n.fitness.Store(&fitness{found, nil})
 	for _, text := range found.Faults {
 		if !slices.Contains(before.Faults, text) {
 			n.log.Error("store unfit: a restart of this server would fail", "fault", n.db.subject+" "+text)

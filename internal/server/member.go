@@ -19,36 +19,46 @@ func (n *node) startMembership(ctx context.Context) (stop func(), err error) {
 	return running(n.stay)
 }
 
-// storePatience limits the time for which a start waits for a Redis that is not available.
-const storePatience = 15 * time.Second
-
-// prepare waits for a Redis that is just starting.
+// prepare checks the store and prepares it for this version.
 func (n *node) prepare(ctx context.Context) (err error) {
 	if n.isCopy, err = n.db.isCopy(ctx, n.opts); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, storePatience)
 	defer cancel()
+	return n.untilAvailable(ctx, func(ctx context.Context) error {
+		if err := n.judgeStore(ctx); err != nil {
+			return err
+		}
+		if err := n.join(ctx); err != nil {
+			return err
+		}
+		return n.store.Prepare(ctx)
+	})
+}
+
+// storePatience limits the time for which a start waits for a Redis that is not available.
+const storePatience = 15 * time.Second
+
+// untilAvailable repeats a call that fails because the store is not available yet, as when it is just starting.
+func (n *node) untilAvailable(ctx context.Context, call func(context.Context) error) error {
+	patience := time.After(storePatience)
 	for {
-		err := n.judgeStore(ctx)
-		if err == nil {
-			err = n.join(ctx)
-		}
-		if err == nil {
-			err = n.store.Prepare(ctx)
-		}
-		if _, wrong := errors.AsType[unfit](err); err == nil || wrong || errors.Is(err, store.ErrFormat) {
+		err := call(ctx)
+		if _, wrong := errors.AsType[unfit](err); err == nil || wrong || errors.Is(err, store.ErrFormat) || errors.Is(err, store.ErrHeld) {
 			return err
 		}
 		n.log.Warn("waiting for the store", "store", n.db.description, "error", err)
 		select {
-		case <-ctx.Done():
-			if full := checkDataDir(n.opts.Config.DataDir); n.db.embedded != nil && full != nil {
-				err = full
-			}
-			return fmt.Errorf("the store (%s) does not answer: %w", n.db.description, err)
 		case <-time.After(time.Second):
+			continue
+		case <-ctx.Done():
+		case <-patience:
 		}
+		if full := checkDataDir(n.opts.Config.DataDir); n.db.embedded != nil && full != nil {
+			err = full
+		}
+		return fmt.Errorf("the store (%s) does not answer: %w", n.db.description, err)
 	}
 }
 

@@ -15,7 +15,7 @@ func (n *node) newMetrics() *metrics.Metrics {
 	connections := func(of func(guard.Stats) int) func() int { return func() int { return of(n.connections.Stats()) } }
 	return metrics.New(
 		metrics.Node{
-			Version: n.opts.Version, Format: store.Format, Heartbeat: n.heartbeat, ClockOffset: n.fitness.clockOffset,
+			Version: n.opts.Version, Format: store.Format, Heartbeat: n.heartbeat, ClockOffset: func() time.Duration { return n.storeFitness().ClockOffset },
 			FreeSpace: func() (metrics.Space, error) {
 				return readDisk(&n.disk, "space", func() (metrics.Space, error) { return freeSpace(n.opts.Config.DataDir) })
 			},

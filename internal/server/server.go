@@ -204,7 +204,7 @@ type node struct {
 	documents documents
 
 	store       *store.Store
-	fitness     fitness
+	fitness     atomic.Pointer[fitness]
 	disk        disk
 	metrics     *metrics.Metrics
 	connections *guard.Connections
@@ -246,7 +246,7 @@ func (n *node) subscribers() []store.Subscriber {
 
 // ready returns the problems that prevent the node from working, and warnings.
 func (n *node) ready(ctx context.Context) (problems, warnings []string) {
-	problems, notices := n.fitness.texts()
+	problems, notices := n.storeFitness().texts()
 	if err := n.store.Ping(ctx); err != nil {
 		problem, _ := whyUnusable(err)
 		problems = []string{problem}
@@ -307,7 +307,7 @@ func (n *node) announce() {
 		r.CallbackURL = "http://" + n.callbacks.Addr().String()
 	}
 	r.Warnings = slices.DeleteFunc([]string{n.db.warning, n.sandbox.warning}, func(text string) bool { return text == "" })
-	for _, text := range n.fitness.last.Warnings {
+	for _, text := range n.storeFitness().Warnings {
 		r.Warnings = append(r.Warnings, n.db.subject+" "+text+".")
 	}
 	if n.claude.Simulated {

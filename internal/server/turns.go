@@ -15,7 +15,6 @@ import (
 	"ringback/internal/job/limit"
 	"ringback/internal/job/price"
 	"ringback/internal/server/config"
-	"ringback/internal/store"
 	"ringback/internal/turn/model"
 	"ringback/internal/turn/runner"
 )
@@ -26,25 +25,11 @@ func (n *node) startNode(ctx context.Context) (stop func(), err error) {
 		if n.runner, err = n.newRunner(); err != nil {
 			return nil, err
 		}
-		if err := n.hold(ctx); err != nil {
+		if err := n.untilAvailable(ctx, n.runner.Hold); err != nil {
 			return nil, err
 		}
 	}
 	return nil, n.settle(ctx)
-}
-
-func (n *node) hold(ctx context.Context) error {
-	for began := time.Now(); ; {
-		err := n.runner.Hold(ctx)
-		if err == nil || errors.Is(err, store.ErrHeld) || time.Since(began) > storePatience {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(time.Second):
-		}
-	}
 }
 
 // startTurns runs turns. Callbacks are served until they have stopped, because draining turns need them.

@@ -115,7 +115,7 @@ func New(node Node, reads Reads, numbers ...prometheus.Collector) *Metrics {
 	m.registry.MustRegister(reads.collectors()...)
 	m.registry.MustRegister(m.callbacks, m.events, m.refused, m.ended, m.actions, m.firstTurn,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		collector{prometheus.GaugeValue, []*prometheus.Desc{info, heartbeat, clockOffset, dataDirFree, dataDirSize}, node.state})
+		collector{prometheus.GaugeValue, node.state})
 	return m
 }
 
@@ -161,7 +161,6 @@ func (m *Metrics) Event(e store.EventEnvelope) {
 // collector collects metrics of one type that are read for each scrape.
 type collector struct {
 	valueType prometheus.ValueType
-	descs     []*prometheus.Desc
 	// read passes the current values to set. It leaves out those that it cannot read, such as those of
 	// the store while that is unavailable.
 	read func(ctx context.Context, set setFunc)
@@ -172,12 +171,8 @@ type setFunc func(d *prometheus.Desc, value float64, labels ...string)
 // readTimeout is the time that the store has to respond.
 const readTimeout = 2 * time.Second
 
-// Describe implements prometheus.Collector.
-func (c collector) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range c.descs {
-		to <- d
-	}
-}
+// Describe implements prometheus.Collector. Not every metric is there on each scrape, so none is promised.
+func (collector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
 func (c collector) Collect(to chan<- prometheus.Metric) {

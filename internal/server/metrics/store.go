@@ -42,10 +42,10 @@ var (
 
 func (r Reads) collectors() []prometheus.Collector {
 	return []prometheus.Collector{
-		collector{prometheus.CounterValue, []*prometheus.Desc{checkpointsTotal, decisionsTotal, heldTotal, waitSeconds}, r.checkpoints},
-		collector{prometheus.GaugeValue, []*prometheus.Desc{limited, limitEnd}, r.limits},
-		collector{prometheus.GaugeValue, []*prometheus.Desc{notifications}, r.notices},
-		collector{prometheus.GaugeValue, []*prometheus.Desc{oldestQueued}, r.oldest},
+		collector{prometheus.CounterValue, r.checkpoints},
+		collector{prometheus.GaugeValue, r.limits},
+		collector{prometheus.GaugeValue, r.notices},
+		collector{prometheus.GaugeValue, r.oldest},
 	}
 }
 
