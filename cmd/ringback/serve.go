@@ -35,42 +35,7 @@ func serveCommand() *cobra.Command {
 			if o.Role != server.All && o.Role != server.API && o.Role != server.Worker {
 				return cli.FlagError(cmd, fmt.Errorf("--role takes one of: all, api, worker; not %s", cli.Quoted(role)))
 			}
-			c, err := serverConfig()
-			if err != nil {
-				return err
-			}
-			o.Config = c
-			if demo && c.LogLevel == slog.LevelInfo {
-				c.LogLevel = slog.LevelWarn // the demo job should be all there is to see
-			}
-			token := c.Token
-			if demo && token == "" && c.Secured() {
-				var key apikey.Key
-				token, key = apikey.New("demo", time.Time{})
-				o.Keys = append(o.Keys, key)
-			}
-			log := newLogger(c, os.Stderr)
-			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
-			defer stop()
-			o.Reload = reloads(ctx, stop)
-			o.Started = func(r server.Running) {
-				announce(log, cmd.ErrOrStderr(), c, r)
-				if demo {
-					go runDemo(ctx, r.URL, token, c, cmd.OutOrStdout())
-				}
-			}
-			// With this, the garbage collector runs only after 20 MB of allocations or more. A
-			// server with a small heap would otherwise collect every few megabytes and spend a
-			// fifth of its processor time on it. Nothing writes to minHeap, so it uses address
-			// space, but no memory.
-			minHeap := make([]byte, 16<<20)
-			defer runtime.KeepAlive(minHeap)
-			err = server.Serve(ctx, o, log)
-			if err != nil && c.LogFormat == jsonLog {
-				log.Error("server failed", "error", err)
-				return cli.ErrReported
-			}
-			return err
+			return serve(cmd, o, demo)
 		},
 	}
 	f := cmd.Flags()
@@ -91,6 +56,44 @@ func serveCommand() *cobra.Command {
 	)
 	f.BoolVar(&demo, "demo", false, "run one meal-suggestions job after the start and show it")
 	return cmd
+}
+
+func serve(cmd *cobra.Command, o server.Options, demo bool) error {
+	c, err := serverConfig()
+	if err != nil {
+		return err
+	}
+	o.Config = c
+	if demo && c.LogLevel == slog.LevelInfo {
+		c.LogLevel = slog.LevelWarn // the demo job should be all there is to see
+	}
+	token := c.Token
+	if demo && token == "" && c.Secured() {
+		var key apikey.Key
+		token, key = apikey.New("demo", time.Time{})
+		o.Keys = append(o.Keys, key)
+	}
+	log := newLogger(c, os.Stderr)
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	o.Reload = reloads(ctx, stop)
+	o.Started = func(r server.Running) {
+		announce(log, cmd.ErrOrStderr(), c, r)
+		if demo {
+			go runDemo(ctx, r.URL, token, c, cmd.OutOrStdout())
+		}
+	}
+	// With this, the garbage collector runs only after 20 MB of allocations or more. A
+	// server with a small heap would otherwise collect every few megabytes and spend a
+	// fifth of its processor time on it. Nothing writes to minHeap, so it uses address
+	// space, but no memory.
+	minHeap := make([]byte, 16<<20)
+	defer runtime.KeepAlive(minHeap)
+	if err = server.Serve(ctx, o, log); err != nil && c.LogFormat == jsonLog {
+		log.Error("server failed", "error", err)
+		return cli.ErrReported
+	}
+	return err
 }
 
 // jsonLog is the LOG_FORMAT that guarantees only JSON lines.

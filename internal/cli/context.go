@@ -68,13 +68,13 @@ func (a *app) save(c contexts) error {
 func (c contexts) named(name string) (account, error) {
 	found, ok := c.Servers[name]
 	if !ok {
-		return found, usagef("There is no context %s%s", Quoted(name), c.those())
+		return found, usagef("There is no context %s%s", Quoted(name), c.known())
 	}
 	return found, nil
 }
 
-// those lists the names, for an error message.
-func (c contexts) those() string {
+// known lists the names, for an error message.
+func (c contexts) known() string {
 	if len(c.Servers) == 0 {
 		return "; make one with: ringback context set <name> --server <address> --token -"
 	}

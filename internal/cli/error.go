@@ -54,7 +54,7 @@ func Execute(ctx context.Context, root *cobra.Command, args []string) int {
 		}
 	}
 	c, err := root.ExecuteContextC(ctx)
-	if lost := out.failure(); lost != nil && (err == nil || told(err) || errors.Is(err, lost)) {
+	if lost := out.failure(); lost != nil && (err == nil || isReported(err) || errors.Is(err, lost)) {
 		err = fmt.Errorf("the output could not be written: %w", lost)
 	}
 	if err == nil {
@@ -102,15 +102,15 @@ func ExitCode(err error) int {
 	return 1
 }
 
-// told reports whether the command has already reported the error.
-func told(err error) bool {
+// isReported reports whether the command has already reported the error.
+func isReported(err error) bool {
 	_, ok := errors.AsType[reported](err)
 	return ok
 }
 
 // PrintError prints an error with its details and hint, unless the command has already reported it.
 func PrintError(w io.Writer, err error) {
-	if told(err) {
+	if isReported(err) {
 		return
 	}
 	var e *job.Error
@@ -131,7 +131,7 @@ func PrintError(w io.Writer, err error) {
 
 // printErrorJSON prints an error in the API's format: one object on one line.
 func printErrorJSON(w io.Writer, err error) {
-	if told(err) {
+	if isReported(err) {
 		return
 	}
 	var e *job.Error

@@ -63,7 +63,7 @@ func (a *app) logs(cmd *cobra.Command, id job.ID, verifier string) error {
 	if err != nil {
 		return err
 	}
-	if told := (&storyteller{p: p}).tell(transcript); told == 0 {
+	if fresh := (&story{p: p}).show(transcript); fresh == 0 {
 		p.printf("No turn has printed anything yet.\n")
 	}
 	return nil
@@ -102,7 +102,7 @@ func onlyVerifier(answer *client.Answer[[]job.VerifierOutput], name string) erro
 // verifiers.
 func (a *app) followLogs(ctx context.Context, cmd *cobra.Command, id job.ID) error {
 	p := a.printer(cmd.OutOrStdout())
-	teller := &storyteller{p: p}
+	turns := &story{p: p}
 	if _, err := a.api.Get(ctx, id); err != nil { // do not wait for a server that could not be reached at first
 		return err
 	}
@@ -114,7 +114,7 @@ func (a *app) followLogs(ctx context.Context, cmd *cobra.Command, id job.ID) err
 			return false, err
 		}
 		transcript, err := client.UntilAvailable(ctx, func() ([]byte, error) { return a.api.Transcript(ctx, id) })
-		return err == nil && teller.tell(transcript) == 0 && j.Value.State.Terminal(), err
+		return err == nil && turns.show(transcript) == 0 && j.Value.State.Terminal(), err
 	})
 	if err != nil {
 		return err
@@ -151,20 +151,20 @@ func (a *app) transcriptCommand() *cobra.Command {
 	return c
 }
 
-// storyteller shows what happened in a job's turns, from the CLI's output.
-type storyteller struct {
+// story shows what happened in a job's turns, from the CLI's output.
+type story struct {
 	p     printer
 	turns int
-	// told counts the lines shown, of standard error and of the rest. A turn's standard error comes
+	// shown counts the lines shown, of standard error and of the rest. A turn's standard error comes
 	// after the rest of its output, and both can grow.
-	told map[bool]int
+	shown map[bool]int
 }
 
-// tell shows the new lines and returns their number. It leaves an incomplete last line for the next
+// show shows the new lines and returns their number. It leaves an incomplete last line for the next
 // call.
-func (s *storyteller) tell(printed []byte) int {
-	if s.told == nil {
-		s.told = map[bool]int{}
+func (s *story) show(printed []byte) int {
+	if s.shown == nil {
+		s.shown = map[bool]int{}
 	}
 	seen, fresh := map[bool]int{}, 0
 	for line := range bytes.Lines(printed[:bytes.LastIndexByte(printed, '\n')+1]) {
@@ -173,16 +173,16 @@ func (s *storyteller) tell(printed []byte) int {
 			l.Type, l.Text = "stderr", string(line)
 		}
 		isError := l.Type == "stderr" && json.Valid(line)
-		if seen[isError]++; seen[isError] <= s.told[isError] {
+		if seen[isError]++; seen[isError] <= s.shown[isError] {
 			continue
 		}
-		s.told[isError], fresh = seen[isError], fresh+1
+		s.shown[isError], fresh = seen[isError], fresh+1
 		s.line(l)
 	}
 	return fresh
 }
 
-func (s *storyteller) line(l transcript.Line) {
+func (s *story) line(l transcript.Line) {
 	switch l.Type {
 	case "system":
 		if l.Subtype == "init" {
@@ -204,7 +204,7 @@ func (s *storyteller) line(l transcript.Line) {
 	}
 }
 
-func (s *storyteller) blocks(l transcript.Line) {
+func (s *story) blocks(l transcript.Line) {
 	for _, b := range l.Message.Blocks {
 		switch b.Type {
 		case "text":
@@ -237,7 +237,7 @@ func outputOf(content json.RawMessage) string {
 	return strings.Join(texts, " ")
 }
 
-func (s *storyteller) ended(r transcript.Result) {
+func (s *story) ended(r transcript.Result) {
 	outcome, color := "ended", faint
 	if r.IsError {
 		outcome, color = "failed: "+oneLine(r.Text), red

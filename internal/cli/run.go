@@ -129,13 +129,13 @@ func (a *app) accompany(ctx context.Context, cmd *cobra.Command, f followed) err
 		progressTo = cmd.ErrOrStderr()
 	}
 	here := a.inPlace(cmd)
-	tell := printer.ending
+	shown := printer.ending
 	for {
 		j, err := a.follow(ctx, f, progressTo, here)
 		if err == nil && underReview(j.Value) {
 			var decided bool
 			if decided, err = a.reviewed(ctx, cmd, here, j); err == nil && decided {
-				f.from, tell = j.Value.UpdatedAt.Add(time.Millisecond), printer.finalized
+				f.from, shown = j.Value.UpdatedAt.Add(time.Millisecond), printer.finalized
 				continue
 			}
 			if err == nil {
@@ -145,7 +145,7 @@ func (a *app) accompany(ctx context.Context, cmd *cobra.Command, f followed) err
 		if err != nil {
 			return err
 		}
-		if err := show(a, cmd, j, nil, tell); err != nil {
+		if err := show(a, cmd, j, nil, shown); err != nil {
 			return err
 		}
 		return resultOf(j.Value)

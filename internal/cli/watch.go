@@ -280,13 +280,13 @@ func (w *written) show(piece job.TextPiece) {
 	}
 	w.last = piece
 	w.text += text
-	if text == "" {
-		return
+	if text != "" {
+		w.lines(map[bool]string{true: faint}[piece.Thinking], text)
 	}
-	code := ""
-	if piece.Thinking {
-		code = faint
-	}
+}
+
+// lines prints a text that continues the current line.
+func (w *written) lines(code, text string) {
 	for i, line := range strings.Split(text, "\n") {
 		if i > 0 {
 			w.nextRow()

@@ -178,31 +178,40 @@ func (s *Service) ToLLM(ctx context.Context, m Incoming) (int64, error) {
 	case to.which != nil:
 		return s.askWhich(ctx, m, to.which)
 	case to.closed > 0:
-		return s.tellClosed(ctx, m, to.closed)
+		return s.noteClosed(ctx, m, to.closed)
 	}
+	if id, isReply, err := s.replyInChat(ctx, m, to, shown.question != nil); isReply || err != nil {
+		return id, err
+	}
+	// Nothing was asked, or the question is closed by now: the message is a new one.
+	shown.to.Late = to.checkpoint != nil || shown.question != nil && *shown.question > 0
+	return s.jobs.AppendMessageFor(ctx, m.UserID, m.SessionID, m.body(job.FromUser), shown.to)
+}
+
+// replyInChat replies to a question with a message, and returns its id. isReply is false if the question is closed by
+// now. named is true if the user has seen that question, and no other.
+func (s *Service) replyInChat(ctx context.Context, m Incoming, to addressee, named bool) (id int64, isReply bool, err error) {
 	for c := to.checkpoint; c != nil; {
 		id, err := s.reply(ctx, *c, Reply{
 			Seen: Seen{Shown: shownInChat(*c)}, Text: to.text, Written: m.Content, By: m.By, LogID: m.LogID,
 			Destination: m.Destination,
 		})
 		if !job.HasKind(err, job.Conflict) {
-			return id, err
+			return id, true, err
 		}
-		if shown.question != nil {
-			break // the user has seen the question that was closed, and no other
+		if named {
+			break
 		}
 		next, err := s.follow(ctx, c.ID)
 		if err != nil {
-			return 0, err
+			return 0, false, err
 		}
 		if next.ID == c.ID || !next.Status.Waits() || allows(next, to.text) {
 			break // it is not asked again, or the user has not seen the question as it is asked now
 		}
 		c = &next
 	}
-	// Nothing was asked, or the question is closed by now: the message is a new one.
-	shown.to.Late = to.checkpoint != nil || shown.question != nil && *shown.question > 0
-	return s.jobs.AppendMessageFor(ctx, m.UserID, m.SessionID, m.body(job.FromUser), shown.to)
+	return 0, false, nil
 }
 
 // shownInChat returns how a question is shown in the chat, which may leave out a part of the input.

@@ -13,7 +13,6 @@ import (
 )
 
 func (f form) decide(g Reply) (lifecycle.Resolution, error) {
-	binding := f.checkpoint.Type.Binding()
 	switch {
 	case g.Values != nil && (f.checkpoint.Type != job.ToolApproval || g.Decision != job.Approve):
 		return lifecycle.Resolution{}, job.InvalidField("/values", "only the input of a tool call can be edited when it is approved")
@@ -23,19 +22,19 @@ func (f form) decide(g Reply) (lifecycle.Resolution, error) {
 		return f.cancel(g.Text), nil
 	case f.checkpoint.Type == job.Review:
 		return f.review(job.Reply{Decision: g.Decision, Text: g.Text, Reason: g.Text, Confidence: 1})
+	case !f.checkpoint.Type.Binding():
+		return lifecycle.Resolution{}, job.InvalidField(
+			"/decision",
+			fmt.Sprintf("found %q; this checkpoint asks for values: allowed is cancel, else send values or text", g.Decision),
+		)
 	case g.Values != nil && len(g.Values) == 0:
 		return lifecycle.Resolution{}, job.InvalidField("/values", "is empty; expected the whole changed input. Leave it out to approve the input as it is")
-	case binding && g.Decision == job.Steer && strings.TrimSpace(g.Text) == "":
+	case g.Decision == job.Steer && strings.TrimSpace(g.Text) == "":
 		return lifecycle.Resolution{}, job.InvalidField("/text", "is required but missing; expected what to change")
-	case binding && (g.Decision == job.Approve || g.Decision == job.Deny || g.Decision == job.Steer):
+	case g.Decision == job.Approve, g.Decision == job.Deny, g.Decision == job.Steer:
 		return answered(job.Reply{Decision: g.Decision, Values: g.Values, Text: g.Text, Reason: g.Text, Confidence: 1}), nil
-	case binding:
-		return lifecycle.Resolution{}, unknownDecision(g.Decision)
 	}
-	return lifecycle.Resolution{}, job.InvalidField(
-		"/decision",
-		fmt.Sprintf("found %q; this checkpoint asks for values: allowed is cancel, else send values or text", g.Decision),
-	)
+	return lifecycle.Resolution{}, unknownDecision(g.Decision)
 }
 
 // qualifies reports whether a text next to an approval is more than a yes. No grammar tells a remark from

@@ -115,7 +115,7 @@ func (s *Service) FinishInterpreting(ctx context.Context, id job.ID) error {
 		a = f.cancel(base.Text)
 	case m.Action == "values":
 		base.Confidence = m.Confidence
-		a = f.take(base, m.Values)
+		a = f.withValues(base, m.Values)
 	}
 	return s.settle(ctx, c, a)
 }

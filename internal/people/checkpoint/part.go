@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"ringback/internal/job"
+	"ringback/internal/text/spelling"
 )
 
 // ToolOutput is the output that a front end sends for a call that waits for the user. It is the
@@ -41,20 +42,18 @@ type incomingPart struct {
 	Invocation *incomingPart `json:"toolInvocation"`
 }
 
+// roles are those that the messages of a sender may have. A user's message with the role assistant is the AI SDK's:
+// the assistant's own message, with the output in it.
+var roles = map[job.Sender][]job.Sender{
+	job.FromUser: {job.FromUser, job.FromTool, job.FromAssistant}, job.FromAssistant: {job.FromAssistant},
+}
+
 // TakeParts parses a message's role and parts: texts become its content, a tool's output its
-// ToolOutput. sender is the role allowed here. details describe what is invalid. A user's message with the
-// role assistant is the AI SDK's: the assistant's own message, with the output in it. Only its last output
-// is read, since the texts are not the user's, and the outputs before it are of earlier calls.
+// ToolOutput. sender is the role allowed here. details describe what is invalid.
 func (m *Incoming) TakeParts(sender job.Sender) (details []job.Detail) {
 	wrong := func(path, message string) { details = append(details, job.Detail{Path: path, Message: message}) }
-	sentBack := sender == job.FromUser && m.Role == job.FromAssistant
-	switch {
-	case m.Role == "" || m.Role == sender || sentBack:
-	case sender == job.FromUser && m.Role == job.FromTool:
-	case sender == job.FromUser:
-		wrong("/role", fmt.Sprintf("found %q; allowed here: user, tool, assistant", m.Role))
-	default:
-		wrong("/role", fmt.Sprintf("found %q; allowed here: %s", m.Role, sender))
+	if m.Role != "" && !slices.Contains(roles[sender], m.Role) {
+		wrong("/role", fmt.Sprintf("found %q; allowed here: %s", m.Role, spelling.List(roles[sender])))
 	}
 	var parts []incomingPart
 	if len(m.Parts) == 0 {
@@ -64,33 +63,43 @@ func (m *Incoming) TakeParts(sender job.Sender) (details []job.Detail) {
 		wrong("/parts", "expected an array of parts, objects with type; of a call also toolCallId and output")
 		return details
 	}
-	var texts []string
-	for i, p := range parts {
-		output, field, fault := p.read()
-		switch {
-		case sentBack && output == nil:
-		case sentBack:
-			m.ToolOutput = output
-		case fault != "":
-			wrong(fmt.Sprintf("/parts/%d/%s", i, field), fault)
-		case p.isText():
-			texts = append(texts, p.Text)
-		case output != nil && sender != job.FromUser:
-			wrong(fmt.Sprintf("/parts/%d", i), "only a user's message holds the output of a call that waits")
-		case output != nil && m.ToolOutput != nil:
-			wrong(fmt.Sprintf("/parts/%d", i), "one message may hold the output of one call")
-		case output != nil:
-			m.ToolOutput = output
-		}
-	}
-	m.Content = cmp.Or(m.Content, strings.Join(texts, "\n"))
-	if sentBack {
+	sentBack := sender == job.FromUser && m.Role == job.FromAssistant
+	if sentBack { // the texts are not the user's, and all outputs but the last are of earlier calls
 		m.Content = ""
+		for _, p := range parts {
+			if output, _, _ := p.read(); output != nil {
+				m.ToolOutput = output
+			}
+		}
+	} else {
+		m.takeOwn(parts, sender, wrong)
 	}
 	if (sentBack || m.Role == job.FromTool) && m.ToolOutput == nil && details == nil {
 		wrong("/parts", "expected a part of type tool-result with toolCallId and output")
 	}
 	return details
+}
+
+// takeOwn takes the parts that the sender has written.
+func (m *Incoming) takeOwn(parts []incomingPart, sender job.Sender, wrong func(path, message string)) {
+	var texts []string
+	for i, p := range parts {
+		output, field, fault := p.read()
+		switch {
+		case fault != "":
+			wrong(fmt.Sprintf("/parts/%d/%s", i, field), fault)
+		case p.isText():
+			texts = append(texts, p.Text)
+		case output == nil:
+		case sender != job.FromUser:
+			wrong(fmt.Sprintf("/parts/%d", i), "only a user's message holds the output of a call that waits")
+		case m.ToolOutput != nil:
+			wrong(fmt.Sprintf("/parts/%d", i), "one message may hold the output of one call")
+		default:
+			m.ToolOutput = output
+		}
+	}
+	m.Content = cmp.Or(m.Content, strings.Join(texts, "\n"))
 }
 
 // isText reports whether a part is a text. The type may be left out.
@@ -110,19 +119,18 @@ func (p incomingPart) read() (output *ToolOutput, field, fault string) {
 		return nil, "", ""
 	case p.Type == "":
 		p.Type = string(job.ToolResultPart)
-	}
-	if p.Type != "dynamic-tool" && !strings.HasPrefix(p.Type, "tool-") {
+	case p.Type != "dynamic-tool" && !strings.HasPrefix(p.Type, "tool-"):
 		return nil, "type", fmt.Sprintf("found %q; allowed: text, tool-result, tool-output, and the AI SDK's parts of tools", p.Type)
 	}
-	if p.Approval != nil && p.State == "approval-responded" {
-		decision := job.Deny
-		if p.Approval.Approved {
-			decision = job.Approve
-		}
-		return &ToolOutput{
-			CallID: p.ToolCallID, CheckpointID: job.CheckpointID(p.Approval.ID), Decision: decision, Text: p.Approval.Reason,
-		}, "", ""
+	if a := p.Approval; a != nil && p.State == "approval-responded" {
+		decision := map[bool]job.Decision{true: job.Approve, false: job.Deny}[a.Approved]
+		return &ToolOutput{CallID: p.ToolCallID, CheckpointID: job.CheckpointID(a.ID), Decision: decision, Text: a.Reason}, "", ""
 	}
+	return p.readOutput()
+}
+
+// readOutput is read for a part that is no text and no approval.
+func (p incomingPart) readOutput() (output *ToolOutput, field, fault string) {
 	given := p.Output
 	if len(given) == 0 {
 		given = p.Result
@@ -137,11 +145,10 @@ func (p incomingPart) read() (output *ToolOutput, field, fault string) {
 	if job.UnmarshalExact(given, &text) != nil || strings.TrimSpace(text) == "" {
 		return nil, "output", `expected text: "approved", "denied", or the user's words`
 	}
-	decision := map[string]job.Decision{"approved": job.Approve, "denied": job.Deny}[text]
-	if decision != "" {
-		text = ""
+	if decision := map[string]job.Decision{"approved": job.Approve, "denied": job.Deny}[text]; decision != "" {
+		return &ToolOutput{CallID: p.ToolCallID, Decision: decision}, "", ""
 	}
-	return &ToolOutput{CallID: p.ToolCallID, Decision: decision, Text: text}, "", ""
+	return &ToolOutput{CallID: p.ToolCallID, Text: text}, "", ""
 }
 
 // toolOutput processes the output of a call as the reply to the question that the call waits for.

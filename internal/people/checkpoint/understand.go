@@ -19,34 +19,12 @@ func (s *Service) understand(f form, g Reply) (lifecycle.Resolution, error) {
 	}
 	switch r.Outcome {
 	case intent.Approve, intent.Deny, intent.Steer:
-		if r.Outcome == intent.Steer && f.overLimit() {
-			// Chat users may not see an error, so ask again in the chat.
-			limit := lifecycle.SteeringLimit(f.props.Iteration)
-			return f.askAgain(base, nil, limit.Message+". "+limit.Hint), nil
-		}
-		approves := r.Outcome == intent.Approve
-		switch { // asked again, the reply has decided nothing
-		case f.checkpoint.Type == job.Review:
-			base.Decision = job.Decision(r.Outcome)
-			return f.review(base)
-		case approves && f.omits() && g.Shown == "":
-			return f.askWhole(base), nil
-		case approves && f.props.Preview != nil && f.props.Preview.Format == job.PreviewImage:
-			return f.askedBack(intent.Reading{}).askAgain(
-				base, nil, onlyAsImage+strings.TrimPrefix(f.checkpoint.Message, onlyAsImage),
-			), nil
-		}
-		base.Decision = job.Decision(r.Outcome)
-		a := answered(base)
-		if r.SaidCancel {
-			a.Note = `That was understood as a no to this question only. To cancel the whole job, write "cancel the job".`
-		}
-		return a, nil
+		return f.decideInWords(base, r, g.Shown)
 	case intent.Cancel:
 		return f.cancel(g.Text), nil
 	case intent.Values:
 		if f.checkpoint.Status != job.Interpreting || len(f.fields()) == 1 { // the latest reply is the whole answer
-			return f.take(base, r.Values), nil
+			return f.withValues(base, r.Values), nil
 		}
 		return f.interpret(base, r.Values), nil
 	case intent.Unclear:
@@ -59,6 +37,30 @@ func (s *Service) understand(f form, g Reply) (lifecycle.Resolution, error) {
 		return f.interpret(base, nil), nil
 	}
 	return f.askedBack(r).askAgain(base, nil, cmp.Or(r.Question, f.repeated())), nil
+}
+
+// decideInWords processes a decision that was given in words. Asked again, the reply has decided nothing.
+func (f form) decideInWords(base job.Reply, r intent.Reading, shown job.Shown) (lifecycle.Resolution, error) {
+	approves := r.Outcome == intent.Approve
+	switch {
+	case r.Outcome == intent.Steer && f.overLimit(): // chat users may not see an error
+		limit := lifecycle.SteeringLimit(f.props.Iteration)
+		return f.askAgain(base, nil, limit.Message+". "+limit.Hint), nil
+	case f.checkpoint.Type == job.Review:
+		base.Decision = job.Decision(r.Outcome)
+		return f.review(base)
+	case approves && f.omits() && shown == "":
+		return f.askWhole(base), nil
+	case approves && f.props.Preview != nil && f.props.Preview.Format == job.PreviewImage:
+		again := onlyAsImage + strings.TrimPrefix(f.checkpoint.Message, onlyAsImage)
+		return f.askedBack(intent.Reading{}).askAgain(base, nil, again), nil
+	}
+	base.Decision = job.Decision(r.Outcome)
+	a := answered(base)
+	if r.SaidCancel {
+		a.Note = `That was understood as a no to this question only. To cancel the whole job, write "cancel the job".`
+	}
+	return a, nil
 }
 
 // omits reports whether the message of a question leaves out a part of the input, or may do so.
@@ -96,7 +98,7 @@ func (f form) interpret(base job.Reply, values map[string]any) lifecycle.Resolut
 	return lifecycle.Resolution{To: job.Interpreting, Reply: base}
 }
 
-func (f form) take(base job.Reply, values map[string]any) lifecycle.Resolution {
+func (f form) withValues(base job.Reply, values map[string]any) lifecycle.Resolution {
 	base.Values = f.merged(values)
 	details := f.problems(base.Values, "")
 	if len(details) == 0 {

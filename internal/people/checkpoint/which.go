@@ -149,8 +149,8 @@ func (s *Service) askWhich(ctx context.Context, m Incoming, open []job.Checkpoin
 	return s.sayBack(ctx, m, job.WhichMessage, strings.Join(lines, "\n"), job.MustJSON(whichProps{&asked}))
 }
 
-// tellClosed stores a message in the chat, and that the question that it names is closed.
-func (s *Service) tellClosed(ctx context.Context, m Incoming, number int) (int64, error) {
+// noteClosed stores a message in the chat, and that the question that it names is closed.
+func (s *Service) noteClosed(ctx context.Context, m Incoming, number int) (int64, error) {
 	text := fmt.Sprintf("Question %d of the list is already closed, so “%s” did not answer anything.", number, intent.Quote(m.Content))
 	return s.sayBack(ctx, m, job.NoticeMessage, text, nil)
 }

@@ -117,16 +117,7 @@ func escaped(text []rune) []bool {
 		for to < len(text) && inWord(text[to]) {
 			to++
 		}
-		foreign := poses(text[from:to])
-		marks := 0
-		for at := from; at < to; at++ {
-			r := text[at]
-			if marks++; !unicode.IsMark(r) {
-				marks = 0
-			}
-			escape[at] = Hidden(r) || overlays(r) || looksLikeASCII(r) || foreign && unicode.In(r, alike...) ||
-				marks > mostMarks || marks > 0 && at == from // no preceding letter except our own text
-		}
+		escapeWord(text[from:to], escape[from:to])
 		if to < len(text) {
 			r := text[to]
 			escape[to] = r != '\n' && Hidden(r) || looksLikeASCII(r)
@@ -135,6 +126,17 @@ func escaped(text []rune) []bool {
 		from = to
 	}
 	return escape
+}
+
+func escapeWord(word []rune, escape []bool) {
+	foreign, marks := poses(word), 0
+	for at, r := range word {
+		if marks++; !unicode.IsMark(r) {
+			marks = 0
+		}
+		stray := marks > mostMarks || marks > 0 && at == 0 // no preceding letter except our own text
+		escape[at] = stray || Hidden(r) || overlays(r) || looksLikeASCII(r) || foreign && unicode.In(r, alike...)
+	}
 }
 
 // Lines returns the lines of a text for languages that are read line by line, such as
