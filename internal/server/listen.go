@@ -153,19 +153,16 @@ func (n *node) servers() (servers, error) {
 	public.HTTPErrorHandler = pages.Errors(public.HTTPErrorHandler)
 	n.doors = n.newServer(n.doorRoutes(callbacks), nil)
 	n.doors.BaseContext = callerOf
+	served := servers{n.newServer(public, n.connections.Listener(n.listener)), n.doors}
 	if n.callbacks == n.listener {
 		callbacks.Register(public)
-		return servers{n.newServer(public, n.connections.Listener(n.listener)), n.doors}, nil
+		return served, nil
 	}
 	own := n.newEcho()
 	own.Use(guard.Checks(append(n.hosts(c.CallbackListenAddr), guard.NewOrigins(nil).Check)...))
 	all.RegisterHealth(own)
 	callbacks.Register(own)
-	return servers{
-		n.newServer(public, n.connections.Listener(n.listener)),
-		n.newServer(own, n.connections.CallbackListener(n.callbacks)),
-		n.doors,
-	}, nil
+	return append(served, n.newServer(own, n.connections.CallbackListener(n.callbacks))), nil
 }
 
 // doorRoutes returns the routes that a job in a sandbox may call: its callbacks.

@@ -80,20 +80,19 @@ func sandboxOptions(c config.Config, self string) process.SandboxOptions {
 	return o
 }
 
-// deniedPlaces returns the paths in a kind's actions that do not belong to the server and that
+// deniedPaths returns the paths in a kind's actions that do not belong to the server and that
 // the user of the jobs may not use.
-func deniedPlaces(s sandbox, k *kind.Kind) (found []Finding) {
+func deniedPaths(s sandbox, k *kind.Kind) (found []Finding) {
 	for _, a := range k.Policy.Actions {
-		for _, place := range a.Readable {
-			if why := s.Denies(place, false); why != "" {
-				found = append(found, note("the kind %s: actions: %s: readable: %s", k.Name, a.Name, why))
+		denied := func(key string, paths []string, write bool) {
+			for _, path := range paths {
+				if why := s.Denies(path, write); why != "" {
+					found = append(found, note("the kind %s: actions: %s: %s: %s", k.Name, a.Name, key, why))
+				}
 			}
 		}
-		for _, place := range a.Writable {
-			if why := s.Denies(place, true); why != "" {
-				found = append(found, note("the kind %s: actions: %s: writable: %s", k.Name, a.Name, why))
-			}
-		}
+		denied("readable", a.Readable, false)
+		denied("writable", a.Writable, true)
 	}
 	return found
 }
@@ -107,7 +106,7 @@ func checkSandbox(s sandbox, err error, kinds *kind.Registry) []Finding {
 	case s.InForce():
 		found := []Finding{fine("sandbox: %s", s.description)}
 		for _, k := range kinds.All() {
-			found = append(found, deniedPlaces(s, k)...)
+			found = append(found, deniedPaths(s, k)...)
 			if tool := k.Policy.FetchesNothing(); tool != "" {
 				found = append(
 					found,
