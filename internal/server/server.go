@@ -101,20 +101,36 @@ func (n *node) parts() []part {
 func Serve(ctx context.Context, o Options, log *slog.Logger) error {
 	log = guard.ThinnedLog(log)
 	n := &node{opts: o, log: log, refusals: guard.BoundedLog(log)}
-	for _, start := range n.parts() {
-		stop, err := start(ctx)
-		if err != nil {
-			return err
-		}
-		if stop != nil {
-			defer stop()
-		}
+	stop, err := start(ctx, n.parts())
+	defer stop()
+	if err != nil {
+		return err
 	}
 	n.announce()
-	err := n.wait(ctx)
+	err = n.wait(ctx)
 	n.stopping.Store(true)
 	n.log.Info("stopping")
 	return err
+}
+
+// start starts parts, up to the first that fails. stop stops those that have started.
+func start(ctx context.Context, parts []part) (stop func(), err error) {
+	var stops []func()
+	stop = func() {
+		for _, stopPart := range slices.Backward(stops) {
+			stopPart()
+		}
+	}
+	for _, startPart := range parts {
+		stopPart, err := startPart(ctx)
+		if err != nil {
+			return stop, err
+		}
+		if stopPart != nil {
+			stops = append(stops, stopPart)
+		}
+	}
+	return stop, nil
 }
 
 // wait returns when the node has to stop, and why; nil if ctx has ended.

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -8,6 +10,41 @@ import (
 
 	"ringback/test/must"
 )
+
+// Parts stop in the reverse order of their start, and those alone that have started.
+func TestPartsStopInTheReverseOrder(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		fails string // the part that does not start
+		want  []string
+	}{
+		"all start":      {"", []string{"+store", "+check", "+servers", "+turns", "-turns", "-servers", "-store"}},
+		"one fails":      {"servers", []string{"+store", "+check", "+servers", "-store"}},
+		"the first does": {"store", []string{"+store"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var did []string
+			var parts []part
+			for _, name := range []string{"store", "check", "servers", "turns"} {
+				parts = append(parts, func(context.Context) (func(), error) {
+					did = append(did, "+"+name)
+					switch name {
+					case c.fails:
+						return nil, errors.New("it does not start")
+					case "check": // nothing stops it
+						return nil, nil
+					}
+					return func() { did = append(did, "-"+name) }, nil
+				})
+			}
+			stop, err := start(t.Context(), parts)
+			must.Equal(t, c.fails != "", err != nil)
+			stop()
+			must.Equal(t, c.want, did)
+		})
+	}
+}
 
 // A slow download from one listener takes no time from the callbacks of another one.
 func TestASlowDownloadLeavesCallbacksTheirTime(t *testing.T) {
