@@ -103,10 +103,10 @@ func (c *Client) List(ctx context.Context, f Filter) (Answer[Page], error) {
 func (c *Client) Matching(
 	ctx context.Context, f Filter, action job.BulkAction, most int,
 ) (found []job.Job, more bool, err error) {
-	named := f.States
+	wanted := f.States
 	f.States = nil
 	for _, state := range job.States {
-		if action.AppliesTo(state) && (len(named) == 0 || slices.Contains(named, state)) {
+		if action.AppliesTo(state) && (len(wanted) == 0 || slices.Contains(wanted, state)) {
 			f.States = append(f.States, state)
 		}
 	}

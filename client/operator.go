@@ -76,8 +76,8 @@ func (l AuditLog) Entries() [][]byte {
 func (c *Client) Audit(ctx context.Context, id job.ID) (AuditLog, error) {
 	text, header, err := c.exchange(ctx, http.MethodGet, jobPath(id, "/audit"), nil)
 	log := AuditLog{Lines: text}
-	if told := header.Get(job.AuditHeadHeader); err == nil && told != "" {
-		if log.Head, err = job.ParseAuditHead(told); err != nil {
+	if head := header.Get(job.AuditHeadHeader); err == nil && head != "" {
+		if log.Head, err = job.ParseAuditHead(head); err != nil {
 			err = c.foreign(err)
 		}
 	}

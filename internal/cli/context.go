@@ -65,7 +65,7 @@ func (a *app) save(c contexts) error {
 	return replaceFile(file, append(text, '\n'))
 }
 
-func (c contexts) named(name string) (account, error) {
+func (c contexts) account(name string) (account, error) {
 	found, ok := c.Servers[name]
 	if !ok {
 		return found, usagef("There is no context %s%s", Quoted(name), c.known())
@@ -107,7 +107,7 @@ func (a *app) chooseAccount(cmd *cobra.Command) error {
 	if name == "" {
 		return nil
 	}
-	chosen, err := all.named(name)
+	chosen, err := all.account(name)
 	if err != nil {
 		return err
 	}
@@ -222,7 +222,7 @@ func (a *app) useContextCommand() *cobra.Command {
 	return a.changesContexts("use <name>", "Select the current context",
 		func(_ *cobra.Command, all *contexts, name string) error {
 			all.Current = name
-			_, err := all.named(name)
+			_, err := all.account(name)
 			return err
 		})
 }
@@ -230,7 +230,7 @@ func (a *app) useContextCommand() *cobra.Command {
 func (a *app) removeContextCommand() *cobra.Command {
 	return a.changesContexts("remove <name>", "Delete a context and its token",
 		func(_ *cobra.Command, all *contexts, name string) error {
-			_, err := all.named(name)
+			_, err := all.account(name)
 			delete(all.Servers, name)
 			if all.Current == name {
 				all.Current = ""

@@ -72,7 +72,7 @@ const pageLines = 10_000
 
 // fullDiff prints every line of a diff, or of one file, page by page.
 func (a *app) fullDiff(ctx context.Context, id job.ID, p printer, captured []job.DiffOutput, file string) error {
-	var whole []job.DiffOutput
+	var all []job.DiffOutput
 	for _, d := range captured {
 		if !a.json() {
 			p.printf("%s\n", p.paint(bold, clean(d.Repository)+": "+clean(d.Summary)))
@@ -101,12 +101,12 @@ func (a *app) fullDiff(ctx context.Context, id job.ID, p printer, captured []job
 			}
 		}
 		d.Truncated, d.NextFrom, d.Hint = false, 0, ""
-		whole = append(whole, d)
+		all = append(all, d)
 	}
 	if !a.json() {
 		return nil
 	}
-	return writeJSON(p, job.MustJSON(whole))
+	return writeJSON(p, job.MustJSON(all))
 }
 
 func onlyFile(answer *client.Answer[[]job.DiffOutput], path string) error {

@@ -195,8 +195,8 @@ func commandFor(path string) string {
 	id := ""
 	if len(parts) > 2 {
 		id, parts[2] = parts[2], "*"
-		if place, ok := strings.CutPrefix(id, ":"); ok { // a parameter such as :id
-			id = "<" + place + ">"
+		if parameter, ok := strings.CutPrefix(id, ":"); ok { // a parameter such as :id
+			id = "<" + parameter + ">"
 		}
 	}
 	command := commands[strings.Join(parts, "/")]

@@ -100,20 +100,20 @@ const (
 // object is a JSON object on a command line: one flag gives the whole object, another gives single
 // fields.
 type object struct {
-	wholeFlag, fieldFlag string
-	whole                string
-	fields               []string
+	textFlag, fieldFlag string
+	text                string
+	fields              []string
 }
 
 // read returns the object from the flag, a file or standard input, with the single fields added.
 func (o object) read(stdin io.Reader) (json.RawMessage, error) {
-	text, err := inputText(o.whole, stdin)
+	text, err := inputText(o.text, stdin)
 	if err != nil {
-		return nil, usagef("%s: %w", o.wholeFlag, err)
+		return nil, usagef("%s: %w", o.textFlag, err)
 	}
 	var values map[string]json.RawMessage
 	if err := json.Unmarshal(text, &values); err != nil || values == nil {
-		return nil, usagef("%s must be a JSON object%s", o.wholeFlag, o.fault(err))
+		return nil, usagef("%s must be a JSON object%s", o.textFlag, o.fault(err))
 	}
 	if _, err := strictjson.Decode(text); err != nil { // such as a duplicate field
 		return nil, err
@@ -154,8 +154,8 @@ func fieldValue(value string) json.RawMessage {
 
 // fault describes the mistake in the object and suggests a correction.
 func (o object) fault(err error) string {
-	if name := strings.TrimSpace(o.whole); looksLikeFile(name) {
-		return fmt.Sprintf("; to read the file, write %s %s", o.wholeFlag, Quoted("@"+name))
+	if name := strings.TrimSpace(o.text); looksLikeFile(name) {
+		return fmt.Sprintf("; to read the file, write %s %s", o.textFlag, Quoted("@"+name))
 	}
 	wrong, isType := errors.AsType[*json.UnmarshalTypeError](err)
 	switch {

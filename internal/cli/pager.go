@@ -140,13 +140,13 @@ func (a *app) showsChange(ctx context.Context, p printer, c job.Checkpoint) (sub
 	if r.diff == nil { // the server refuses what cannot be approved
 		s.seen = client.Seen{Shown: job.ShownByLink}
 	}
-	unseen := 0
+	omitted := 0
 	for _, d := range r.diff {
 		page, err := a.api.DiffPage(ctx, c.RequestID, client.DiffPage{Repository: d.Repository, From: 1, Lines: pageLines})
 		if known, ok := errors.AsType[*job.Error](err); ok && known.Kind != job.Unavailable {
 			p.hang("  ", "  ", yellow, known.Message)
 			s.seen.Shown = job.ShownByLink
-			unseen += max(1, d.TotalLines)
+			omitted += max(1, d.TotalLines)
 			continue
 		}
 		if err != nil {
@@ -161,12 +161,12 @@ func (a *app) showsChange(ctx context.Context, p printer, c job.Checkpoint) (sub
 		}
 		if next := page.Value[0].NextFrom; next > 0 {
 			s.seen.Shown = job.ShownPaged
-			unseen += max(1, d.TotalLines-next+1)
+			omitted += max(1, d.TotalLines-next+1)
 		}
 	}
-	if unseen > 0 {
+	if omitted > 0 {
 		s.warnings = append(s.warnings, fmt.Sprintf(
-			"Lines of the change that were not shown: %d. Read them with: ringback diff --full.", unseen,
+			"Lines of the change that were not shown: %d. Read them with: ringback diff --full.", omitted,
 		))
 	}
 	return s, nil

@@ -21,7 +21,7 @@ type replyFlags struct {
 }
 
 func (a *app) replyCommand() *cobra.Command {
-	f := replyFlags{values: object{wholeFlag: "--values", fieldFlag: "--value"}}
+	f := replyFlags{values: object{textFlag: "--values", fieldFlag: "--value"}}
 	c := &cobra.Command{
 		Use:   "reply [checkpointId] [text…]",
 		Short: "Answer a question: in words, with a decision or with values",
@@ -50,7 +50,7 @@ waits for information. Questions that allow something are answered one by one.`,
 	flags.BoolVarP(&f.yes, "yes", "y", false, "with a checkpointId: do not show the question, and do not ask for confirmation")
 	flags.StringVar(&f.scope, "scope", "", "with --approve of a tool call, its `scope`: once, job or always")
 	takesOnly(c, "scope", []job.ApprovalScope{job.Once, job.ForJob, job.Always})
-	flags.StringVar(&f.values.whole, "values", "", "the `values` that are asked for: JSON, @file, or - for standard input")
+	flags.StringVar(&f.values.text, "values", "", "the `values` that are asked for: JSON, @file, or - for standard input")
 	flags.StringArrayVar(&f.values.fields, "value", nil, "one value as `name=value` (value: JSON or text); repeatable")
 	a.orAll(c, job.BulkAnswer, &f.yes, func(cmd *cobra.Command, args []string) error { return a.reply(cmd, args, f) })
 	return c
@@ -108,7 +108,7 @@ func (a *app) settled(
 		if id, err = a.findCheckpoint(cmd.Context(), named); err != nil {
 			return "", r, err
 		}
-		if !isEmpty(r) && !f.unseen(r) {
+		if !isEmpty(r) && !f.mayAllowUnseen(r) {
 			if r.Decision != job.Deny && r.Decision != job.Cancel {
 				c, _ := a.api.Checkpoint(cmd.Context(), id) // if it cannot be read, the answer fails as well
 				a.warnOf(cmd, c.Value)
@@ -137,9 +137,9 @@ func (a *app) warnOf(cmd *cobra.Command, c job.Checkpoint) {
 	}
 }
 
-// unseen reports whether an answer may approve something that the person was not shown. Words may
+// mayAllowUnseen reports whether an answer may approve something that the person was not shown. Words may
 // always mean an approval; the server interprets them.
-func (f replyFlags) unseen(r client.Reply) bool {
+func (f replyFlags) mayAllowUnseen(r client.Reply) bool {
 	return r.Decision != job.Deny && r.Decision != job.Cancel && !f.yes
 }
 
@@ -194,7 +194,7 @@ func (f replyFlags) reply(cmd *cobra.Command, text string) (client.Reply, error)
 	if decisions > 1 {
 		return r, usagef("Use only one of --approve, --deny and --cancel")
 	}
-	if f.values.whole == "" && len(f.values.fields) == 0 {
+	if f.values.text == "" && len(f.values.fields) == 0 {
 		return r, nil
 	}
 	values, err := f.values.read(cmd.InOrStdin())

@@ -22,7 +22,7 @@ type runFlags struct {
 }
 
 func (a *app) runCommand() *cobra.Command {
-	f := runFlags{input: object{wholeFlag: "--input", fieldFlag: "--field"}}
+	f := runFlags{input: object{textFlag: "--input", fieldFlag: "--field"}}
 	c := &cobra.Command{
 		Use:   "run [kind]",
 		Short: "Run a job and wait for its result",
@@ -40,7 +40,7 @@ func (a *app) runCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return a.run(cmd, strings.Join(args, ""), f) },
 	}
 	flags := c.Flags()
-	flags.StringVarP(&f.input.whole, "input", "i", "", "the job's `input`: JSON, @file, or - for standard input")
+	flags.StringVarP(&f.input.text, "input", "i", "", "the job's `input`: JSON, @file, or - for standard input")
 	flags.StringArrayVar(&f.input.fields, "field", nil, "one field of the input as `name=value` (value: JSON or text); repeatable")
 	flags.StringVar(&f.job.SessionID, "session", "", "`sessionId` of the chat the job belongs to")
 	flags.StringVar(&f.job.IdempotencyKey, "idempotency-key", "", "a second run with the same `key` shows the first job")

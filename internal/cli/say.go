@@ -41,16 +41,16 @@ without a terminal, that takes --yes. A message does not answer a question: see 
 
 func (a *app) say(cmd *cobra.Command, args []string, f sayFlags) error {
 	ctx := cmd.Context()
-	var named []string
+	var chat []string
 	switch {
 	case f.session != "":
-		named = []string{f.session}
+		chat = []string{f.session}
 	case a.isID(ctx, args[0]):
 		return usagef("%s looks like an id. To write to that chat: ringback say --session %[1]s <text>", Quoted(args[0]))
 	case f.yes || !a.TypedFunc(cmd.InOrStdin()):
 		return usagef("Which chat? Standard input is not a terminal, or --yes was given: name it (ringback say --session <sessionId> <text>)")
 	}
-	session, user, err := a.session(cmd, named, a.chooseJob)
+	session, user, err := a.session(cmd, chat, a.chooseJob)
 	if err != nil {
 		return err
 	}
@@ -73,12 +73,12 @@ func (a *app) say(cmd *cobra.Command, args []string, f sayFlags) error {
 	if !f.wait {
 		return show(a, cmd, sent, nil, func(p printer, s client.Sent) { p.printf("Sent as message %d.\n", s.MessageID) })
 	}
-	var heard client.Answer[client.Messages]
+	var read client.Answer[client.Messages]
 	err = a.poll(ctx, func() (bool, error) {
-		heard, err = a.api.Messages(ctx, session, user, sent.Value.MessageID-1, 1)
-		return !awaitsHearing(heard.Value.Messages), err
+		read, err = a.api.Messages(ctx, session, user, sent.Value.MessageID-1, 1)
+		return !awaitsHearing(read.Value.Messages), err
 	})
-	return show(a, cmd, heard, err, func(p printer, m client.Messages) {
+	return show(a, cmd, read, err, func(p printer, m client.Messages) {
 		for _, one := range m.Messages {
 			p.message(one)
 		}

@@ -41,8 +41,8 @@ func (a *app) targeted(c *cobra.Command) (*cobra.Command, *target) {
 	return c, t
 }
 
-// named returns the job's name on the command line, or "" if there is none.
-func (t *target) named(args []string) (string, error) {
+// given returns the job's name on the command line, or "" if there is none.
+func (t *target) given(args []string) (string, error) {
 	switch {
 	case len(args) > 0 && t.flag != "" && args[0] != t.flag:
 		return "", usagef("Which job: %s or %s? Give one requestId", args[0], t.flag)
@@ -54,7 +54,7 @@ func (t *target) named(args []string) (string, error) {
 
 // id returns the job that is meant: the one named, the last run, or the one that is chosen.
 func (t *target) id(cmd *cobra.Command, args []string) (job.ID, error) {
-	text, err := t.named(args)
+	text, err := t.given(args)
 	switch {
 	case err != nil:
 		return "", err
@@ -135,9 +135,9 @@ type meant struct {
 
 // record returns the job that is meant, and whether the command line names it. It returns an error if
 // no job is named and no person can be asked.
-func (t *target) record(cmd *cobra.Command, args []string) (j job.Job, named bool, err error) {
+func (t *target) record(cmd *cobra.Command, args []string) (j job.Job, isNamed bool, err error) {
 	a := t.app
-	text, err := t.named(args)
+	text, err := t.given(args)
 	if err == nil && text == "" && (t.yes || !a.TypedFunc(cmd.InOrStdin())) {
 		err = usagef("Which job? Standard input is not a terminal, or --yes was given: name the job (ringback %s <requestId>)", cmd.Name())
 	}
@@ -155,8 +155,8 @@ func (t *target) record(cmd *cobra.Command, args []string) (j job.Job, named boo
 // job returns the job to change. If the command line names none, it shows the job to the person, who
 // has to confirm.
 func (t *target) job(cmd *cobra.Command, args []string) (meant, error) {
-	j, named, err := t.record(cmd, args)
-	if err != nil || named {
+	j, isNamed, err := t.record(cmd, args)
+	if err != nil || isNamed {
 		return meant{Job: j}, err
 	}
 	a := t.app

@@ -16,9 +16,9 @@ import (
 func Directories(path string) []string {
 	path = resolved(path)
 	all := []string{path}
-	add := func(place string) {
-		if place = resolved(place); !slices.ContainsFunc(all, func(dir string) bool { return inside(place, dir) }) {
-			all = append(all, place)
+	add := func(path string) {
+		if path = resolved(path); !slices.ContainsFunc(all, func(dir string) bool { return inside(path, dir) }) {
+			all = append(all, path)
 		}
 	}
 	gitDir, common, found := gitDirectory(path)

@@ -43,10 +43,10 @@ type hostRule struct {
 
 // Named returns the hosts that a kind lists: "registry.npmjs.org", "*.example.com",
 // "example.com:8443", "10.1.2.3:5000". The error describes an invalid entry.
-func Named(list []string) (Hosts, error) { return named(list, false) }
+func Named(list []string) (Hosts, error) { return parseHosts(list, false) }
 
 // Trusted returns hosts of the operator's own configuration, which may have any address.
-func Trusted(list []string) (Hosts, error) { return named(list, true) }
+func Trusted(list []string) (Hosts, error) { return parseHosts(list, true) }
 
 // Public returns all public addresses.
 func Public() Hosts { return Hosts{public: true} }
@@ -66,7 +66,7 @@ func (h Hosts) And(others Hosts) Hosts {
 	return Hosts{h.public || others.public, slices.Concat(h.rules, others.rules)}
 }
 
-func named(list []string, trusted bool) (h Hosts, err error) {
+func parseHosts(list []string, trusted bool) (h Hosts, err error) {
 	for _, entry := range list {
 		rule, ok := parseHostRule(entry)
 		if !ok {

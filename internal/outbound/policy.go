@@ -64,19 +64,19 @@ func (p Policy) pathFault(path string) string {
 	if p.Open && !filepath.IsAbs(path) { // a relative path is rejected later
 		return ""
 	}
-	if fault := p.placeFault(resolved(path)); fault != "" {
+	if fault := p.realPathFault(resolved(path)); fault != "" {
 		return fault
 	}
 	for _, where := range Directories(path) {
-		if fault := p.placeFault(where); fault != "" { // the caller has not named it
+		if fault := p.realPathFault(where); fault != "" { // the caller has not named it
 			return "the repository is a worktree or shares its objects: a part of it is " + where + "; " + fault
 		}
 	}
 	return ""
 }
 
-// placeFault checks a path without symbolic links.
-func (p Policy) placeFault(where string) string {
+// realPathFault checks a path without symbolic links.
+func (p Policy) realPathFault(where string) string {
 	switch {
 	case p.Data != "" && inside(where, resolved(p.Data)):
 		return "the server's own data is no repository"
@@ -111,7 +111,7 @@ func (p Policy) Missing(address string) string {
 		return fmt.Sprintf("%q is a file%s", path, expected)
 	}
 	for dir := filepath.Dir(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		if exists(dir, ".git") && p.placeFault(dir) == "" {
+		if exists(dir, ".git") && p.realPathFault(dir) == "" {
 			return fmt.Sprintf("%q is a directory in the repository %q; name that one", path, dir)
 		}
 	}
@@ -167,16 +167,16 @@ func Covers(hosts []string, address string) bool {
 	if r.Port != ports[r.Transport] {
 		where = r.Address()
 	}
-	return slices.ContainsFunc(hosts, func(named string) bool {
-		host, path, _ := strings.Cut(named, "/")
+	return slices.ContainsFunc(hosts, func(entry string) bool {
+		host, path, _ := strings.Cut(entry, "/")
 		return strings.EqualFold(host, where) && inside(r.Path, "/"+path)
 	})
 }
 
 // HostFault describes what is wrong with an entry of such a list; "" if nothing is.
-func HostFault(named string) string {
-	r, err := ParseRepository("https://" + strings.TrimSuffix(named, "/") + "/repository")
-	if err != nil || strings.Contains(named, "@") || r.Path == "/" {
+func HostFault(entry string) string {
+	r, err := ParseRepository("https://" + strings.TrimSuffix(entry, "/") + "/repository")
+	if err != nil || strings.Contains(entry, "@") || r.Path == "/" {
 		return `expected a host, "github.com", or a part of one, "github.com/org"`
 	}
 	return ""
