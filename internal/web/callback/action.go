@@ -42,8 +42,8 @@ type actionCall struct {
 // Claude's "confirmed" only decides between running and asking: the store starts a run
 // only after a recorded yes to exactly this input, and uses up that yes.
 func (h *Handler) action(in *call) (json.RawMessage, error) {
-	if details := in.fits(h.schemas[actionSchema]); details != nil {
-		return nil, h.wrongPayload(in, details)
+	if err := h.check(in, actionSchema); err != nil {
+		return nil, err
 	}
 	a, err := h.readActionCall(in)
 	if err != nil {

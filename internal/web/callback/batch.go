@@ -198,7 +198,7 @@ type receivedBatch struct {
 	Success  bool `json:"success"`  // Always true.
 	Received int  `json:"received"` // The number of items in this batch.
 	Total    int  `json:"total"`    // The number of items received so far.
-	told
+	withMessages
 }
 
 // join puts the items of batches 1 to index-1 before the final ones.

@@ -14,7 +14,6 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/rules/lifecycle"
-	"ringback/internal/rules/schema"
 	"ringback/internal/store"
 	"ringback/internal/turn/claude"
 	"ringback/internal/web/guard"
@@ -265,15 +264,14 @@ func (in *call) unknownRequest() error {
 		WithHint("Use the REQUEST_ID of your callback configuration, unchanged.")
 }
 
-// fits validates a payload with one of our schemas, and returns what is wrong. As in the API's
-// bodies, a null field counts as absent.
-func (in *call) fits(s *schema.Schema) []job.Detail {
-	in.dropNulls()
-	return s.Validate(in.payload)
-}
-
-func (in *call) dropNulls() {
+// check returns why a payload does not fit one of our schemas. As in the API's bodies, a null field
+// counts as absent.
+func (h *Handler) check(in *call, source string) error {
 	maps.DeleteFunc(in.payload, func(_ string, value any) bool { return value == nil })
+	if details := h.schemas[source].Validate(in.payload); details != nil {
+		return h.wrongPayload(in, details)
+	}
+	return nil
 }
 
 // wrongPayload answers a payload that breaks its schema. If the request is no longer

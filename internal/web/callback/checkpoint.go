@@ -28,7 +28,7 @@ type answeredCheckpoint struct {
 	// has received the reply.
 	CheckpointID job.CheckpointID `json:"checkpointId"`
 	Reply        *job.Reply       `json:"reply"`
-	told
+	withMessages
 }
 
 // parkedCheckpoint makes Claude stop.
@@ -43,8 +43,8 @@ const stopNow = "No one has answered yet. The question stays open, and you will 
 // checkpoint asks the user Claude's question and waits a while for the reply. Then the
 // job parks.
 func (h *Handler) checkpoint(in *call) (json.RawMessage, error) {
-	if details := in.fits(h.schemas[checkpointSchema]); details != nil {
-		return nil, h.wrongPayload(in, details)
+	if err := h.check(in, checkpointSchema); err != nil {
+		return nil, err
 	}
 	var a checkpoint.Request
 	if in.payload["props"] != nil {

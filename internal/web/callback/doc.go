@@ -24,6 +24,6 @@
 // result.
 //
 // To add a callback: a handler func(*call) (json.RawMessage, error) in its own file, an entry in
-// endpoints, its payload's schema next to the handler and in compileSchemas, the file
+// endpoints, its payload's schema next to the handler and in New, the file
 // that Claude posts in package claude, and its tool over MCP in toolsOf.
 package callback

@@ -23,8 +23,8 @@ const failureSchema = `{
 // failure ends a job, or this attempt of it, because Claude reports that it cannot do
 // it.
 func (h *Handler) failure(in *call) (json.RawMessage, error) {
-	if details := in.fits(h.schemas[failureSchema]); details != nil {
-		return nil, h.wrongPayload(in, details)
+	if err := h.check(in, failureSchema); err != nil {
+		return nil, err
 	}
 	message, _ := in.payload["error"].(string)
 	text, _ := in.payload["errorCode"].(string)

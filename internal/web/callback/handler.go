@@ -1,6 +1,7 @@
 package callback
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,6 +18,7 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/people/checkpoint"
 	"ringback/internal/rules/lifecycle"
+	"ringback/internal/rules/schema"
 	"ringback/internal/store"
 	"ringback/internal/turn/action"
 	"ringback/internal/web/httpjson"
@@ -53,7 +55,8 @@ type Handler struct {
 	actions     *action.Service
 	opts        Options
 	log         *slog.Logger
-	schemas     schemas
+	// schemas are the payload schemas that are the same for every kind, by their source.
+	schemas map[string]*schema.Schema
 	// tools are the callbacks as tools of an MCP server, by the version of each kind that calls
 	// back over MCP.
 	tools *lru.Cache[string, []tool]
@@ -80,35 +83,30 @@ func New(
 	s *store.Store, jobs *lifecycle.Service, checkpoints *checkpoint.Service, actions *action.Service, opts Options,
 	log *slog.Logger,
 ) (*Handler, error) {
-	if opts.BodyLimit == 0 {
-		opts.BodyLimit = 1 << 20
-	}
-	if opts.Rate == 0 {
-		opts.Rate = 1000
-	}
+	opts.BodyLimit, opts.Rate = cmp.Or(opts.BodyLimit, 1<<20), cmp.Or(opts.Rate, 1000)
 	if opts.Observe == nil {
 		opts.Observe = func(string, int, time.Duration) {}
 	}
-	cache, err := lru.New[job.ID, *request](1 << 16)
-	if err != nil {
-		return nil, err
+	h := &Handler{
+		store: s, jobs: jobs, checkpoints: checkpoints, actions: actions, opts: opts, log: log, schemas: map[string]*schema.Schema{},
+		tools: newCache[string, []tool](1 << 8), cache: newCache[job.ID, *request](1 << 16),
+		strangers: newCache[string, *rate.Limiter](1 << 12),
 	}
-	strangers, err := lru.New[string, *rate.Limiter](1 << 12)
-	if err != nil {
-		return nil, err
+	for _, source := range []string{progressSchema, failureSchema, batchSchema, checkpointSchema, actionSchema} {
+		var err error
+		if h.schemas[source], err = schema.New("payload", []byte(source)); err != nil {
+			return nil, err
+		}
 	}
-	compiled, err := compileSchemas()
+	return h, nil
+}
+
+func newCache[K comparable, V any](size int) *lru.Cache[K, V] {
+	cache, err := lru.New[K, V](size)
 	if err != nil {
-		return nil, err
+		panic("callback: " + err.Error()) // only for a size below 1
 	}
-	tools, err := lru.New[string, []tool](1 << 8)
-	if err != nil {
-		return nil, err
-	}
-	return &Handler{
-		tools: tools, store: s, jobs: jobs, checkpoints: checkpoints, actions: actions, opts: opts, log: log,
-		schemas: compiled, cache: cache, strangers: strangers,
-	}, nil
+	return cache
 }
 
 func (h *Handler) serve(ep endpoint) echo.HandlerFunc {

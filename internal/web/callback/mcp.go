@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"time"
@@ -86,12 +87,12 @@ func (h *Handler) serveMCP(c echo.Context) error {
 	m := &mcpRequest{Handler: h, in: in, tools: tools, http: r}
 	r = r.WithContext(context.WithValue(r.Context(), serverKey{}, m.server()))
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	answer := &bufferedAnswer{header: http.Header{}}
+	answer := httptest.NewRecorder()
 	streamable.ServeHTTP(answer, r)
 	if r.Context().Err() != nil {
 		return r.Context().Err()
 	}
-	return answer.writeTo(c, in)
+	return in.sendMCP(c, answer)
 }
 
 // openMCP reads a request up to its signature, which is in its headers.
@@ -208,42 +209,18 @@ func (m *mcpRequest) mayCall() bool {
 	return m.calls == 1 || m.in.limiter.Allow()
 }
 
-// bufferedAnswer buffers the SDK's response until it is complete.
-type bufferedAnswer struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
-}
-
-// Header implements http.ResponseWriter.
-func (a *bufferedAnswer) Header() http.Header { return a.header }
-
-// WriteHeader implements http.ResponseWriter.
-func (a *bufferedAnswer) WriteHeader(status int) {
-	if a.status == 0 {
-		a.status = status
-	}
-}
-
-// Write implements http.ResponseWriter.
-func (a *bufferedAnswer) Write(text []byte) (int, error) {
-	a.WriteHeader(http.StatusOK)
-	return a.body.Write(text)
-}
-
-// writeTo writes the answer to a call. A plain-text refusal by the SDK is converted to the usual error
+// sendMCP sends the SDK's response to a request. A plain-text refusal by the SDK is converted to the usual error
 // format.
-func (a *bufferedAnswer) writeTo(c echo.Context, in *call) error {
-	a.WriteHeader(http.StatusOK)
-	if a.body.Len() == 0 {
-		return c.NoContent(a.status)
+func (in *call) sendMCP(c echo.Context, answer *httptest.ResponseRecorder) error {
+	body := answer.Body.Bytes()
+	isJSON := strings.HasPrefix(answer.Header().Get(echo.HeaderContentType), echo.MIMEApplicationJSON)
+	switch {
+	case len(body) == 0:
+		return c.NoContent(answer.Code)
+	case answer.Code >= http.StatusBadRequest && !isJSON:
+		return job.Errorf(job.Invalid, "This is not an MCP request").WithHint("%s", strings.TrimSpace(string(body)))
+	case answer.Code != http.StatusOK:
+		return httpjson.WriteText(c, answer.Code, body)
 	}
-	if kind := a.header.Get(echo.HeaderContentType); a.status >= http.StatusBadRequest &&
-		!strings.HasPrefix(kind, echo.MIMEApplicationJSON) {
-		return job.Errorf(job.Invalid, "This is not an MCP request").WithHint("%s", strings.TrimSpace(a.body.String()))
-	}
-	if a.status != http.StatusOK {
-		return httpjson.WriteText(c, a.status, a.body.Bytes())
-	}
-	return in.send(c, json.RawMessage(a.body.Bytes()))
+	return in.send(c, body)
 }

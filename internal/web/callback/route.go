@@ -23,8 +23,8 @@ type endpoint struct {
 	// cached is set if stale data from the cache is sufficient: the endpoint is called so
 	// often that a read matters, and what it writes is refused if the signature is no longer valid.
 	cached bool
-	// tells is true if the answer may contain new messages from people.
-	tells bool
+	// withMessages is true if the answer may contain new messages from people.
+	withMessages bool
 }
 
 // Routes describes the callbacks.
@@ -97,7 +97,7 @@ func progressAt(path, name, summary string) endpoint {
 	body.Type = openEnvelope{}
 	return endpoint{
 		Route: described(path, name, summary, body, reported{}), handle: (*Handler).progress,
-		unknown: "Unknown request", unsigned: true, cached: true, tells: true,
+		unknown: "Unknown request", unsigned: true, cached: true, withMessages: true,
 	}
 }
 
@@ -119,7 +119,7 @@ var endpoints = []endpoint{
 		Route: described("/api/claude/result", "submitResult", "submits the result of a job of any kind", aResult, success{}),
 	},
 	{
-		tells: true, handle: (*Handler).batch,
+		withMessages: true, handle: (*Handler).batch,
 		Route: described(
 			"/api/claude/suggestions/batch", "submitBatch", "submits a part of a large result", payload(batchSchema), receivedBatch{},
 		),
@@ -131,14 +131,14 @@ var endpoints = []endpoint{
 		),
 	},
 	{
-		tells: true, handle: (*Handler).checkpoint,
+		withMessages: true, handle: (*Handler).checkpoint,
 		Route: described(
 			"/api/claude/checkpoints", "ask", "asks a person a question", payload(checkpointSchema), answeredCheckpoint{},
 			parkedCheckpoint{},
 		),
 	},
 	{
-		tells: true, handle: (*Handler).action,
+		withMessages: true, handle: (*Handler).action,
 		Route: described(
 			"/api/claude/actions/:name", "callAction", "calls an action of the kind", payload(actionSchema),
 			map[string]any{},

@@ -73,10 +73,8 @@ func asObject(schema json.RawMessage) map[string]json.RawMessage {
 // input.
 func actionArguments(input json.RawMessage) map[string]json.RawMessage {
 	arguments := asObject(json.RawMessage(actionSchema))
-	arguments["properties"] = job.MustJSON(map[string]json.RawMessage{
-		"input":     json.RawMessage(moveReferences(string(input), "#/properties/input")),
-		"confirmed": json.RawMessage(`{"type": "boolean", "description": "True only after the user has allowed exactly this input; default false."}`),
-	})
+	moved := json.RawMessage(moveReferences(string(input), "#/properties/input"))
+	arguments["properties"] = withFields(arguments["properties"], map[string]json.RawMessage{"input": moved})
 	return arguments
 }
 

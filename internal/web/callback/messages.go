@@ -11,8 +11,8 @@ import (
 	"ringback/internal/turn/claude"
 )
 
-// told contains an answer's additional fields if people have written messages during the turn.
-type told struct {
+// withMessages contains an answer's additional fields if people have written messages during the turn.
+type withMessages struct {
 	// Messages are the messages that people have written during the turn; they are in one answer
 	// only.
 	Messages []job.Utterance `json:"messages,omitempty"`
@@ -23,15 +23,15 @@ type told struct {
 // answer calls an endpoint's handler, and adds new messages from people.
 func (h *Handler) answer(in *call, ep endpoint) (json.RawMessage, error) {
 	answer, err := ep.handle(h, in)
-	if err != nil || !ep.tells || in.signature == "" {
+	if err != nil || !ep.withMessages || in.signature == "" {
 		return answer, err
 	}
-	return h.tell(in, answer), nil
+	return h.addMessages(in, answer), nil
 }
 
-// tell adds new messages from people to an answer. If that fails, they are delivered later:
+// addMessages adds new messages from people to an answer. If that fails, they are delivered later:
 // the answer itself is stored already.
-func (h *Handler) tell(in *call, answer json.RawMessage) json.RawMessage {
+func (h *Handler) addMessages(in *call, answer json.RawMessage) json.RawMessage {
 	if in.quiet {
 		return answer
 	}
@@ -48,8 +48,8 @@ func (h *Handler) tell(in *call, answer json.RawMessage) json.RawMessage {
 	if err != nil || offered.Words == nil {
 		return answer
 	}
-	h.hears(in, offered)
-	return withFields(answer, told{offered.Words, offered.Token})
+	h.acksMessages(in, offered)
+	return withFields(answer, withMessages{offered.Words, offered.Token})
 }
 
 func withFields(objects ...any) json.RawMessage {
@@ -60,9 +60,9 @@ func withFields(objects ...any) json.RawMessage {
 	return job.MustJSON(fields)
 }
 
-// hears records that the answer delivers messages to the turn, once it has left, unless the next request
+// acksMessages records that the answer delivers messages to the turn, once it has left, unless the next request
 // to the model shows them.
-func (h *Handler) hears(in *call, offered lifecycle.Offered) {
+func (h *Handler) acksMessages(in *call, offered lifecycle.Offered) {
 	if offered.Words != nil && !offered.Proxied {
 		in.whenSent(func(ctx context.Context) error {
 			return h.jobs.HearWords(ctx, in.id, offered.Turn, []string{offered.Token})
@@ -119,6 +119,6 @@ func (h *Handler) offer(in *call, calls int, step lifecycle.Step) (string, lifec
 
 // addContext returns the answer to a hook that gives Claude a text.
 func (h *Handler) addContext(in *call, event, text string, offered lifecycle.Offered) hookAnswer {
-	h.hears(in, offered)
+	h.acksMessages(in, offered)
 	return hookAnswer{&hookOutput{Event: event, Context: strings.TrimSpace(text)}}
 }
