@@ -35,10 +35,10 @@ type Connections struct {
 	budget Budget
 
 	mu sync.Mutex
-	// open counts all connections. callbacks contains those at a callback listener, tunnels those
-	// at a tunnel listener, and calls the others.
+	// open counts all connections. The lists contain those without a request in progress, the longest-waiting
+	// first: at a callback listener, at a tunnel listener, and the others. WebSockets are in none.
 	open                      int
-	calls, callbacks, tunnels *places
+	calls, callbacks, tunnels *list.List
 	shed                      int
 
 	// answering has an element for each API call in progress.
@@ -46,56 +46,10 @@ type Connections struct {
 	refused   atomic.Int64
 }
 
-// places contains connections, but no WebSockets: those with a request in progress, then mark,
-// then those without one, the longest-waiting first. A connection keeps its element, so that
-// a request allocates nothing.
-type places struct {
-	list.List
-	mark *list.Element
-	// busy is the number of those in front of mark.
-	busy int
-}
-
-func newPlaces() *places {
-	p := &places{}
-	p.mark = p.PushBack(nil)
-	return p
-}
-
-// waiting returns the number of connections without a request in progress.
-func (p *places) waiting() int { return p.Len() - 1 - p.busy }
-
-// set records whether a request of a connection is in progress, unless the connection was removed.
-func (p *places) set(c *connection, busy bool) {
-	switch {
-	case c.place == nil || c.busy == busy:
-	case busy:
-		p.busy++
-		p.MoveBefore(c.place, p.mark)
-	default:
-		p.busy--
-		p.MoveToBack(c.place)
-		c.since = time.Now()
-	}
-	c.busy = busy
-}
-
-// remove removes a connection, if it has not been removed before.
-func (p *places) remove(c *connection) {
-	if c.place == nil {
-		return
-	}
-	if c.busy {
-		p.busy--
-	}
-	p.Remove(c.place)
-	c.place = nil
-}
-
 // NewConnections returns a guard that enforces a budget.
 func NewConnections(b Budget) *Connections {
 	return &Connections{
-		budget: b, calls: newPlaces(), callbacks: newPlaces(), tunnels: newPlaces(), answering: make(chan struct{}, b.Calls),
+		budget: b, calls: list.New(), callbacks: list.New(), tunnels: list.New(), answering: make(chan struct{}, b.Calls),
 	}
 }
 
@@ -121,8 +75,8 @@ func (t *Connections) TunnelListener(l net.Listener) net.Listener {
 type listener struct {
 	net.Listener
 	table *Connections
-	// among contains the connections of this listener.
-	among *places
+	// waiting contains the connections of this listener without a request in progress.
+	waiting *list.List
 }
 
 // gracePeriod is the time that a connection has to send its request before it
@@ -136,7 +90,7 @@ func (l *listener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		c := &connection{Conn: accepted, table: l.table, among: l.among}
+		c := &connection{Conn: accepted, table: l.table, list: l.waiting}
 		added, wait := l.table.add(c)
 		for ; wait > 0; added, wait = l.table.add(c) {
 			time.Sleep(wait)
@@ -152,18 +106,18 @@ func (l *listener) Accept() (net.Conn, error) {
 type connection struct {
 	net.Conn
 	table *Connections
-	// place is the connection's element of among; nil once it was closed, or became a WebSocket. It
-	// has waited since the time since, unless it is busy: a request is in progress.
-	among  *places
-	place  *list.Element
-	since  time.Time
-	busy   bool
-	closed bool
+	// waits is the connection's element of list; nil while a request is in progress, and once it was closed
+	// or became a WebSocket. It has waited since the time since.
+	list  *list.List
+	waits *list.Element
+	since time.Time
+	// hijacked is true for a WebSocket.
+	closed, hijacked bool
 }
 
 // Close implements net.Conn.
 func (c *connection) Close() error {
-	c.table.remove(c)
+	c.update(c.table.forget)
 	return c.Conn.Close()
 }
 
@@ -182,12 +136,12 @@ func (c *connection) SyscallConn() (syscall.RawConn, error) {
 func (t *Connections) add(c *connection) (added bool, wait time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if c.among == t.tunnels && t.tunnels.waiting() >= t.budget.Connections/2 {
+	if c.list == t.tunnels && t.tunnels.Len() >= t.budget.Connections/2 {
 		t.shed++
 		return false, 0
 	}
 	if t.open >= t.budget.Connections {
-		other := t.longestWaiting(c.among)
+		other := t.longestWaiting(c.list)
 		if other == nil {
 			t.shed++
 			return false, 0
@@ -200,29 +154,39 @@ func (t *Connections) add(c *connection) (added bool, wait time.Duration) {
 		defer other.Conn.Close()
 	}
 	t.open++
-	c.place, c.since = c.among.PushBack(c), time.Now()
+	c.wait()
 	return true, 0
 }
 
 // longestWaiting returns the connection that may be closed for a new one of these; nil for
 // none. t.mu must be held.
-func (t *Connections) longestWaiting(these *places) *connection {
+func (t *Connections) longestWaiting(these *list.List) *connection {
 	from := t.calls
-	crowded := t.callbacks.waiting() > max(t.calls.waiting(), t.budget.Callbacks)
-	if crowded || these == t.callbacks && t.calls.waiting() == 0 {
+	crowded := t.callbacks.Len() > max(t.calls.Len(), t.budget.Callbacks)
+	if crowded || these == t.callbacks && t.calls.Len() == 0 {
 		from = t.callbacks
 	}
-	if from.waiting() == 0 {
+	if from.Len() == 0 {
 		return nil
 	}
-	c, _ := from.mark.Next().Value.(*connection)
+	c, _ := from.Front().Value.(*connection)
 	return c
 }
 
-func (t *Connections) remove(c *connection) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.forget(c)
+// wait records that no request of a connection is in progress. Connections.mu must be held.
+func (c *connection) wait() {
+	if c.waits == nil && !c.closed && !c.hijacked {
+		c.waits, c.since = c.list.PushBack(c), time.Now()
+	}
+}
+
+// stopWaiting records that a request of a connection is in progress, or that it cannot be closed for
+// another one. Connections.mu must be held.
+func (c *connection) stopWaiting() {
+	if c.waits != nil {
+		c.list.Remove(c.waits)
+		c.waits = nil
+	}
 }
 
 // forget stops counting a connection. t.mu must be held.
@@ -232,7 +196,7 @@ func (t *Connections) forget(c *connection) {
 	}
 	c.closed = true
 	t.open--
-	c.among.remove(c)
+	c.stopWaiting()
 }
 
 type connectionKey struct{}
@@ -247,7 +211,7 @@ func (t *Connections) Context(ctx context.Context, c net.Conn) context.Context {
 func (t *Connections) Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c := connectionOf(r); c != nil {
-			defer t.wait(c)
+			defer c.update((*connection).wait)
 		}
 		next.ServeHTTP(w, r)
 	})
@@ -263,25 +227,24 @@ func connectionOf(r *http.Request) *connection {
 // checks, without a limit on their number, once the whole request has been received.
 func Received(r *http.Request) {
 	if c := connectionOf(r); c != nil {
-		c.table.mu.Lock()
-		defer c.table.mu.Unlock()
-		c.among.set(c, true)
+		c.update((*connection).stopWaiting)
 	}
 }
 
-func (t *Connections) wait(c *connection) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	c.among.set(c, false)
+func (c *connection) update(change func(*connection)) {
+	c.table.mu.Lock()
+	defer c.table.mu.Unlock()
+	change(c)
 }
 
 // State is the ConnState of a server that serves a Listener. It tracks connections that
 // become WebSockets.
 func (t *Connections) State(c net.Conn, s http.ConnState) {
 	if mine, ok := c.(*connection); ok && s == http.StateHijacked {
-		t.mu.Lock()
-		mine.among.remove(mine)
-		t.mu.Unlock()
+		mine.update(func(c *connection) {
+			c.hijacked = true
+			c.stopWaiting()
+		})
 	}
 }
 
