@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
 
@@ -107,16 +106,13 @@ func (a *actionCall) run() action.Run {
 	}
 }
 
-// noDigest is the digest of a preview that failed: no approval has it.
-const noDigest = "none"
-
 // makePreview generates the preview of the call, and binds the call to it.
 func (h *Handler) makePreview(a *actionCall) error {
 	begin := time.Now()
 	made, err := h.actions.Preview(a.ctx, a.run())
 	switch {
 	case err != nil:
-		a.operation.PreviewDigest = noDigest
+		a.operation.PreviewDigest = "none" // no approval has it
 		return err
 	case made != nil:
 		a.preview, a.previewedAt, a.operation.PreviewDigest = made, begin, made.Digest
@@ -144,7 +140,14 @@ func (h *Handler) readActionCall(in *call) (*actionCall, error) {
 	if a.action, ok = a.kind.Action(in.name); !ok {
 		return nil, job.Errorf(job.NotFound, "Unknown action %q", in.name).WithHint("%s", actionsOf(a.kind))
 	}
-	a.takeInput()
+	a.input, _ = a.payload["input"].(map[string]any)
+	a.confirmed, _ = a.payload["confirmed"].(bool)
+	// Claude may also put confirmed into the input, like a parameter of the action: no kind can declare a field
+	// of that name.
+	if confirmed, isBool := a.input["confirmed"].(bool); isBool {
+		delete(a.input, "confirmed")
+		a.confirmed = a.confirmed || confirmed
+	}
 	details := a.action.Schema().Validate(a.input)
 	if details == nil { // a yes to it could not be used
 		details = action.InputFaults(a.action, a.input)
@@ -154,17 +157,6 @@ func (h *Handler) readActionCall(in *call) (*actionCall, error) {
 	}
 	a.operation, err = approval.OfAction(a.action.Name, a.input)
 	return a, err
-}
-
-// takeInput reads the input and whether the call is confirmed. Claude may also put confirmed into
-// the input, like a parameter of the action: no kind can declare a field of that name.
-func (a *actionCall) takeInput() {
-	a.input, _ = a.payload["input"].(map[string]any)
-	a.confirmed, _ = a.payload["confirmed"].(bool)
-	if confirmed, isBool := a.input["confirmed"].(bool); isBool {
-		delete(a.input, "confirmed")
-		a.confirmed = a.confirmed || confirmed
-	}
 }
 
 func actionsOf(k *kind.Kind) string {
@@ -192,7 +184,10 @@ func (h *Handler) outcomeOf(a *actionCall, run lifecycle.RunID) (json.RawMessage
 		}), nil
 	case lifecycle.RunUnknown:
 		if len(ended.Result) == 0 {
-			ended.Result = unknownOutcome(a.action.Name)
+			ended.Result = job.MustJSON(map[string]any{
+				"status": "error", "success": false,
+				"message": "The server was interrupted while " + a.action.Name + " was running" + lifecycle.NotKnown,
+			})
 		}
 	default:
 	}
@@ -205,10 +200,3 @@ func (h *Handler) outcomeOf(a *actionCall, run lifecycle.RunID) (json.RawMessage
 // actionWait is the time, in addition to HOLD, that a call waits for an action; curl
 // waits a little longer.
 const actionWait = 10 * time.Second
-
-func unknownOutcome(name string) json.RawMessage {
-	return fmt.Appendf(
-		nil,
-		`{"status":"error","success":false,"message":"The server was interrupted while %s was running%s"}`, name, lifecycle.NotKnown,
-	)
-}

@@ -41,7 +41,11 @@ func (h *Handler) batch(in *call) (json.RawMessage, error) {
 	if details := h.schemas[batchSchema].Validate(in.payload); details != nil {
 		return nil, h.wrongPayload(in, details)
 	}
-	b := readBatch(in, k)
+	b := &batch{call: in, kind: k}
+	number, _ := in.payload["batch"].(json.Number)
+	b.index, _ = job.Whole(number)
+	b.final, _ = in.payload["final"].(bool)
+	b.list, _ = in.payload["suggestions"].([]any)
 	if details := validateItems(items, b.list); details != nil {
 		return nil, h.wrongPayload(in, details)
 	}
@@ -66,15 +70,6 @@ type batch struct {
 	index int
 	final bool
 	list  []any
-}
-
-func readBatch(in *call, k *kind.Kind) *batch {
-	b := &batch{call: in, kind: k}
-	number, _ := in.payload["batch"].(json.Number)
-	b.index, _ = job.Whole(number)
-	b.final, _ = in.payload["final"].(bool)
-	b.list, _ = in.payload["suggestions"].([]any)
-	return b
 }
 
 func decoded(accepted map[int]json.RawMessage) ([]schema.Batch, error) {
@@ -187,7 +182,8 @@ func (h *Handler) submitJoined(b *batch, all []any, digest string) (total int, e
 		return 0, h.wrongPayload(b.call, details)
 	}
 	outcome, err := h.jobs.Accept(b.ctx, b.id, lifecycle.Submission{
-		Digest: digest, Result: accepted.JSON, Received: accepted.Suggestions, Batches: b.index - 1, Partial: partial(b.list, len(all)),
+		Digest: digest, Result: accepted.JSON, Received: accepted.Suggestions, Batches: b.index - 1,
+		Partial: job.MustJSON(map[string]any{"suggestions": b.list, "total": len(all)}),
 		Message: b.resultMessage(accepted.JSON),
 	})
 	return len(all), b.outcomeError(outcome, err)
@@ -230,12 +226,4 @@ func repeatedFinal(b *batch, c store.Collected, sent string) (total int, err err
 		return 0, err
 	}
 	return len(kept.Suggestions), nil
-}
-
-// partial returns the data of a batch's event.
-func partial(list []any, total int) json.RawMessage {
-	if list == nil {
-		list = []any{}
-	}
-	return job.MustJSON(map[string]any{"suggestions": list, "total": total})
 }

@@ -76,11 +76,18 @@ func (h *Handler) admit(in *call, ep endpoint) error {
 		return job.Errorf(job.Forbidden, "This is another job's request").
 			WithHint("Use the REQUEST_ID of your callback configuration, unchanged.")
 	}
-	r, fresh, err := h.lookUp(in)
-	if err != nil {
-		return err
+	r, cached := h.cache.Get(in.id)
+	if !cached {
+		if !h.stranger(in).Allow() {
+			return tooFast()
+		}
+		var err error
+		if r, err = h.refresh(in); err != nil {
+			return err
+		}
 	}
-	if r, fresh, err = h.checkSignature(in, r, fresh); err != nil {
+	r, fresh, err := h.checkSignature(in, r, !cached)
+	if err != nil {
 		return err
 	}
 	r.recording.RLock()
@@ -102,7 +109,8 @@ func (h *Handler) admit(in *call, ep endpoint) error {
 	return h.noteWebhook(in)
 }
 
-// checkSignature checks the signature, if there is one, and then the caller's rate. A valid signature counts
+// checkSignature checks the signature, if there is one, and then the caller's rate. The cache may be stale: before
+// a call is refused because of it, the request is read again. A valid signature counts
 // for the job, everything else for the caller's address: otherwise a stranger with a requestId could
 // use up the job's rate. A wrong signature is checked again with the current state of the store, because
 // each turn has a new secret.
@@ -209,19 +217,6 @@ func (in *call) takeEnvelope(unsigned bool) error {
 		return nil
 	}
 	return job.Errorf(job.Invalid, invalidPayload).WithDetails(details...)
-}
-
-// lookUp finds the request of a call, in the cache or the store. The cache may be
-// stale: before a call is refused because of it, the request is read again.
-func (h *Handler) lookUp(in *call) (r *request, isFresh bool, err error) {
-	if r, cached := h.cache.Get(in.id); cached {
-		return r, false, nil
-	}
-	if !h.stranger(in).Allow() {
-		return nil, false, tooFast()
-	}
-	r, err = h.refresh(in)
-	return r, true, err
 }
 
 // maxRefreshes limits how often per second a request is read again because of wrong signatures. A new turn's

@@ -56,11 +56,13 @@ func (h *Handler) confirm(a *actionCall, outdated job.CheckpointID) (json.RawMes
 		}
 	}
 	toolCallID := "call_" + strings.ToLower(rand.Text())
+	parts := a.shown(toolCallID).Parts // with Claude's answer until the decision
+	parts[0].Output = a.with(confirmation{Status: pendingConfirmation, Message: awaitingUser})
 	question := a.action.Asks(a.input)
 	question.Bytes = len(a.operation.Input)
 	id, c, err := h.ask(a.call, checkpoint.Request{
 		Type: job.Confirmation, Message: job.Sentence(question.Segments), Asked: question, Props: a.props(), Preview: a.preview,
-		ToolCallID: toolCallID, Parts: a.awaiting(toolCallID), ApprovalKey: approval.Key(a.operation), AuditFields: a.operation,
+		ToolCallID: toolCallID, Parts: parts, ApprovalKey: approval.Key(a.operation), AuditFields: a.operation,
 	})
 	switch {
 	case err != nil:
@@ -81,14 +83,6 @@ func (a *actionCall) shown(toolCallID string) job.MessageBody {
 			Input: a.operation.Input,
 		}},
 	}
-}
-
-// awaiting returns the call as the chat shows it while a person is asked, with Claude's
-// answer until then.
-func (a *actionCall) awaiting(toolCallID string) []job.Part {
-	parts := a.shown(toolCallID).Parts
-	parts[0].Output = a.with(confirmation{Status: pendingConfirmation, Message: awaitingUser})
-	return parts
 }
 
 // props describe the confirmation to its viewers.

@@ -70,7 +70,7 @@ func (w *walk) step() bool {
 	}
 	target, err := os.Readlink(next)
 	switch {
-	case isNoLink(err):
+	case errors.Is(err, syscall.EINVAL), errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ENOTDIR): // it is no link
 		w.at = next
 		return true
 	case err != nil: // a link that this user may not read may be readable for the job
@@ -84,11 +84,6 @@ func (w *walk) step() bool {
 	}
 	w.rest = target + "/" + w.rest
 	return true
-}
-
-// isNoLink reports whether reading a link failed because there is none.
-func isNoLink(err error) bool {
-	return errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ENOTDIR)
 }
 
 // inDir returns the path relative to a directory; empty for the directory itself.

@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -145,9 +145,7 @@ type mcpRequest struct {
 	in    *call
 	tools []tool
 	http  *http.Request
-
-	mu    sync.Mutex
-	calls int
+	calls atomic.Int32
 }
 
 // server returns an MCP server with the tools of the request's kind. It does not
@@ -187,7 +185,7 @@ func (m *mcpRequest) take(in *call, t tool, arguments json.RawMessage) (answer j
 			err = fmt.Errorf("tool %s panicked: %v", t.Name, fault)
 		}
 	}()
-	if !m.mayCall() {
+	if m.calls.Add(1) > 1 && !m.in.limiter.Allow() { // the first one was counted with its request
 		return nil, tooFast()
 	}
 	if len(arguments) == 0 {
@@ -198,15 +196,6 @@ func (m *mcpRequest) take(in *call, t tool, arguments json.RawMessage) (answer j
 	}
 	in.text = string(arguments)
 	return m.answer(in, t.endpoint)
-}
-
-// mayCall reports whether the turn may call a tool now. The first call was counted with its
-// request.
-func (m *mcpRequest) mayCall() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.calls++
-	return m.calls == 1 || m.in.limiter.Allow()
 }
 
 // sendMCP sends the SDK's response to a request. A plain-text refusal by the SDK is converted to the usual error

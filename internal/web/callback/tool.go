@@ -73,13 +73,10 @@ func asObject(schema json.RawMessage) map[string]json.RawMessage {
 // input.
 func actionArguments(input json.RawMessage) map[string]json.RawMessage {
 	arguments := asObject(json.RawMessage(actionSchema))
-	moved := json.RawMessage(moveReferences(string(input), "#/properties/input"))
+	// The input's references lead to its new position. One to an anchor holds anywhere in the document.
+	moved := json.RawMessage(strings.NewReplacer(
+		`"$ref":"#/`, `"$ref":"#/properties/input/`, `"$ref":"#"`, `"$ref":"#/properties/input"`,
+	).Replace(string(input)))
 	arguments["properties"] = withFields(arguments["properties"], map[string]json.RawMessage{"input": moved})
 	return arguments
-}
-
-// moveReferences adjusts a schema's references for its new position below another
-// schema. A reference to an anchor holds anywhere in the document.
-func moveReferences(schema, to string) string {
-	return strings.NewReplacer(`"$ref":"#/`, `"$ref":"`+to+`/`, `"$ref":"#"`, `"$ref":"`+to+`"`).Replace(schema)
 }
