@@ -13,22 +13,15 @@ type admission struct {
 	// refused is called with the name of the limit that turned a connection away.
 	refused func(reason string)
 
-	mu            sync.Mutex
-	all           int
-	users, places map[string]int // by user, by address
+	mu               sync.Mutex
+	all              int
+	users, addresses map[string]int // by user, by address
 }
 
 // Limits are the maximum numbers of concurrent connections; 0 means no limit.
 type Limits struct {
 	// Node limits all connections, User those of one user, and Address those from one address.
 	Node, User, Address int
-}
-
-func newAdmission(limits Limits, refused func(string)) *admission {
-	if refused == nil {
-		refused = func(string) {}
-	}
-	return &admission{limits: limits, refused: refused, users: map[string]int{}, places: map[string]int{}}
 }
 
 // enter counts a new connection, or returns an error if a limit is reached.
@@ -40,7 +33,7 @@ func (a *admission) enter(userID, address string) error {
 		a.refused("user")
 		return job.Errorf(job.TooMany, "Too many WebSockets of this user (limit %d)", a.limits.User).
 			WithHint("Close some, or connect later. One WebSocket receives the events of all jobs of its user. WEBSOCKETS_PER_USER sets the limit.")
-	case full(a.places[address], a.limits.Address):
+	case full(a.addresses[address], a.limits.Address):
 		a.refused("address")
 		return job.Errorf(job.TooMany, "Too many WebSockets from this address (limit %d)", a.limits.Address).
 			WithHint("Connect later. WEBSOCKETS_PER_ADDRESS sets the limit; behind a proxy, set TRUSTED_PROXIES to distinguish its clients.")
@@ -51,7 +44,7 @@ func (a *admission) enter(userID, address string) error {
 	}
 	a.all++
 	a.users[userID]++
-	a.places[address]++
+	a.addresses[address]++
 	return nil
 }
 
@@ -60,7 +53,7 @@ func (a *admission) leave(userID, address string) {
 	defer a.mu.Unlock()
 	a.all--
 	lower(a.users, userID)
-	lower(a.places, address)
+	lower(a.addresses, address)
 }
 
 func lower(counts map[string]int, name string) {

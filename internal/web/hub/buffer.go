@@ -6,9 +6,6 @@ import (
 	"sync"
 )
 
-// buffers are borrowed only during a write, so that an idle connection holds none.
-var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
-
 // gatherLimit is the number of bytes after which gathered frames are written.
 const gatherLimit = 32 << 10
 
@@ -18,13 +15,7 @@ func writeFrames(to net.Conn, frames []*frame) error {
 		_, err := to.Write(frames[0].bytes)
 		return err
 	}
-	gathered := buffers.Get().(*bytes.Buffer)
-	defer func() {
-		gathered.Reset()
-		if gathered.Cap() <= 2*gatherLimit { // a rare large frame must not stay in the pool
-			buffers.Put(gathered)
-		}
-	}()
+	var gathered bytes.Buffer
 	for i, f := range frames {
 		gathered.Write(f.bytes)
 		if gathered.Len() < gatherLimit && i < len(frames)-1 {

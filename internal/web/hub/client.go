@@ -71,13 +71,11 @@ type Request struct {
 	Resume bool
 	// Until returns when the caller's key or token expires, which also ends the connection. It
 	// is nil for credentials that never expire.
-	Until     UntilFunc
-	Reply     ReplyFunc
-	MayFollow MayFollowFunc
+	Until UntilFunc
+	Reply ReplyFunc
+	// MayFollow returns an error if the client may not follow a job.
+	MayFollow func(ctx context.Context, id job.ID) error
 }
-
-// MayFollowFunc returns an error if a client may not follow a job.
-type MayFollowFunc func(ctx context.Context, id job.ID) error
 
 // UntilFunc returns the current expiry time of a credential, or zero if it does not expire. ok
 // is false once the credential is no longer valid.
@@ -166,18 +164,14 @@ func (c *client) replay(r *room) {
 		}
 		if past.Last < since {
 			since = past.Last // no such event exists: start with the next one
-			c.setReadTo(since)
+			c.mu.Lock()
+			c.readTo = since
+			c.mu.Unlock()
 		}
 		if !past.more && r.goLive(c, since, before) {
 			return
 		}
 	}
-}
-
-func (c *client) setReadTo(seq job.Seq) {
-	c.mu.Lock()
-	c.readTo = seq
-	c.mu.Unlock()
 }
 
 // resync informs the client that it has missed events. last is the latest event in the store.
@@ -329,18 +323,13 @@ func (c *client) write() {
 		if err != nil {
 			c.end(websocket.CloseAbnormalClosure, "")
 		} else if last {
-			c.awaitSilence()
+			// Anything that the client still sends, such as a pong, would hit a closed socket and trigger a reset, and
+			// it would lose what it has not read yet, including the close reason.
+			select {
+			case <-c.silent:
+			case <-time.After(c.patience()):
+			}
 		}
-	}
-}
-
-// awaitSilence waits until the client has closed its side after the close frame. Anything it
-// still sends, such as a pong, would hit a closed socket and trigger a reset, and the client
-// would lose what it has not read yet, including the close reason.
-func (c *client) awaitSilence() {
-	select {
-	case <-c.silent:
-	case <-time.After(c.patience()):
 	}
 }
 
@@ -417,12 +406,6 @@ func (c *client) checkCredential() {
 	if !until.IsZero() {
 		c.expiry = time.AfterFunc(time.Until(until), c.checkCredential)
 	}
-}
-
-// isSignedIn reports whether a message of the client still counts.
-func (c *client) isSignedIn() bool {
-	c.checkCredential()
-	return !c.isEnded()
 }
 
 func (c *client) isEnded() bool {

@@ -75,6 +75,9 @@ func (o Options) withDefaults() Options {
 	o.PingInterval = cmp.Or(o.PingInterval, 25*time.Second)
 	o.DeadAfter = cmp.Or(o.DeadAfter, time.Minute)
 	o.WriteTimeout = cmp.Or(o.WriteTimeout, 10*time.Second)
+	if o.Refused == nil {
+		o.Refused = func(string) {}
+	}
 	return o
 }
 
@@ -105,9 +108,11 @@ type Hub struct {
 // store.Subscriber.
 func New(s *store.Store, opts Options, log *slog.Logger) *Hub {
 	ctx, stop := context.WithCancel(context.Background())
+	opts = opts.withDefaults()
 	h := &Hub{
-		store: s, opts: opts.withDefaults(), admission: newAdmission(opts.Limits, opts.Refused), log: log,
-		rooms: map[string]*room{}, reads: make(chan struct{}, replayReads), ctx: ctx, stop: stop,
+		store: s, opts: opts, log: log, rooms: map[string]*room{},
+		admission: &admission{limits: opts.Limits, refused: opts.Refused, users: map[string]int{}, addresses: map[string]int{}},
+		reads:     make(chan struct{}, replayReads), ctx: ctx, stop: stop,
 	}
 	h.everyone = &room{hub: h, userID: allUsers, clients: map[*client]bool{}}
 	return h
@@ -156,9 +161,7 @@ func (h *Hub) CheckCredentials() {
 // Clients returns the number of connections.
 func (h *Hub) Clients() int {
 	n := 0
-	for _, r := range h.all() {
-		n += r.size()
-	}
+	h.each(func(*client) { n++ })
 	return n
 }
 

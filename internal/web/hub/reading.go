@@ -103,10 +103,13 @@ func (c *client) readOne() error {
 		return err
 	}
 	kind, text, err := c.conn.ReadMessage()
-	if err == nil && kind == websocket.TextMessage && c.isSignedIn() {
+	if err != nil || kind != websocket.TextMessage {
+		return err
+	}
+	if c.checkCredential(); !c.isEnded() {
 		c.answer(c.hub.ctx, text)
 	}
-	return err
+	return nil
 }
 
 // Parts of a frame (RFC 6455, section 5.2).

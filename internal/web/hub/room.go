@@ -185,12 +185,6 @@ func (r *room) anyLive() bool {
 	return false
 }
 
-func (r *room) size() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return len(r.clients)
-}
-
 func (r *room) each(do func(*client)) {
 	r.mu.Lock()
 	clients := make([]*client, 0, len(r.clients))
