@@ -16,6 +16,7 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/people/notify"
 	"ringback/internal/rules/lifecycle"
+	"ringback/internal/web/contract"
 	"ringback/internal/web/httpjson"
 	"ringback/internal/web/hub"
 )
@@ -49,8 +50,12 @@ func callerOf(c echo.Context) caller {
 // listens on loopback only.
 func (s *Server) Open() bool { return s.opts.Keys == nil && s.opts.JWTSecret == "" }
 
-// authenticate requires the credentials that identify checks, and logs changes with their caller.
-func (s *Server) authenticate(identify func(echo.Context) (caller, error)) echo.MiddlewareFunc {
+// authenticate requires the credentials that a route accepts, and logs changes with their caller.
+func (s *Server) authenticate(r contract.Route) echo.MiddlewareFunc {
+	identify := s.identify
+	if r.Signed {
+		identify = s.identifySigned
+	}
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
 			who, err := identify(c)
@@ -58,7 +63,12 @@ func (s *Server) authenticate(identify func(echo.Context) (caller, error)) echo.
 				return err
 			}
 			c.Set(callerKey, who)
-			err = next(c)
+			if r.Access == contract.BackEnd {
+				err = mayAct(who, r.Act)
+			}
+			if err == nil {
+				err = next(c)
+			}
 			s.logChange(c, who, err)
 			return err
 		}
@@ -231,18 +241,6 @@ func mayAct(who caller, what string) error {
 		return nil
 	}
 	return lifecycle.ForBackEnds(what)
-}
-
-// forBackEnds rejects callers other than back ends; act begins the error message.
-func forBackEnds(act string) echo.MiddlewareFunc {
-	return func(next echo.HandlerFunc) echo.HandlerFunc {
-		return func(c echo.Context) error {
-			if err := mayAct(callerOf(c), act); err != nil {
-				return err
-			}
-			return next(c)
-		}
-	}
 }
 
 // checkUser rejects ids that would be ambiguous in keys and events.

@@ -81,25 +81,22 @@ func (s *Server) replyToCheckpoint(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	given, err := readReply(body)
-	if err != nil {
-		return err
-	}
-	given.By = actorOf(c, job.ViaAPI)
-	after, err := s.checkpoints.Reply(c.Request().Context(), found, given)
+	after, err := s.reply(c.Request().Context(), found, body, actorOf(c, job.ViaAPI))
 	return answer(c, after, err)
 }
 
-// readReply parses a reply. Numbers in its values stay as they were sent.
-func readReply(body map[string]any) (checkpoint.Reply, error) {
-	var given checkpoint.Reply
+func (s *Server) reply(ctx context.Context, asked job.Checkpoint, body map[string]any, by job.Actor) (job.Checkpoint, error) {
+	// Numbers in its values stay as they were sent.
 	values, err := takeObject(body, "values", "expected an object of values by name")
 	if err != nil {
-		return given, err
+		return job.Checkpoint{}, err
 	}
-	err = strictjson.Into(body, &given)
+	given := checkpoint.Reply{By: by}
+	if err := strictjson.Into(body, &given); err != nil {
+		return job.Checkpoint{}, err
+	}
 	given.Values = values
-	return given, err
+	return s.checkpoints.Reply(ctx, asked, given)
 }
 
 // replyFrames handles the replies sent over a user's WebSocket.
@@ -114,12 +111,7 @@ func (s *Server) replyFrames(c echo.Context, userID string) hub.ReplyFunc {
 		if found.UserID != userID {
 			return job.Checkpoint{}, job.NoCheckpoint(id)
 		}
-		given, err := readReply(body)
-		if err != nil {
-			return job.Checkpoint{}, err
-		}
-		given.By = by
-		return s.checkpoints.Reply(ctx, found, given)
+		return s.reply(ctx, found, body, by)
 	}
 }
 

@@ -77,7 +77,7 @@ func (s *Server) createSuggestions(c echo.Context) error {
 		return err
 	}
 	n, about := newJob{Kind: suggestionsKind, Input: body}, map[string]any{}
-	for _, field := range jsonNames(reflect.TypeFor[requester]()) {
+	for field := range job.FieldsOf(reflect.TypeFor[requester]()) {
 		if v, there := body[field]; there {
 			about[field] = v
 			delete(body, field)

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -85,18 +87,9 @@ type selection struct {
 	without bool
 }
 
-var recordFields = jsonNames(reflect.TypeFor[job.Job]())
-
-func jsonNames(t reflect.Type) []string {
-	var names []string
-	for f := range t.Fields() {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name != "" && name != "-" {
-			names = append(names, name)
-		}
-	}
-	return names
-}
+var recordFields = sync.OnceValue(func() []string {
+	return slices.Sorted(maps.Keys(job.FieldsOf(reflect.TypeFor[job.Job]())))
+})
 
 // parseFields parses the parameter fields, such as "requestId,status", or "-result,-input"
 // for all but these; empty selects all.
@@ -110,8 +103,8 @@ func parseFields(text string) (selection, error) {
 		if i > 0 && without != sel.without {
 			return sel, job.InvalidField("/fields", "expected the names of fields to return, or names that all begin with - of fields to leave out")
 		}
-		if !slices.Contains(recordFields, name) {
-			return sel, job.UnknownName("/fields", name, recordFields)
+		if !slices.Contains(recordFields(), name) {
+			return sel, job.UnknownName("/fields", name, recordFields())
 		}
 		sel.names, sel.without = append(sel.names, name), without
 	}

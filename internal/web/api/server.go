@@ -134,15 +134,7 @@ func (s *Server) before(r route) []echo.MiddlewareFunc {
 	if r.Access == contract.Anyone || r.Access == contract.Slack || r.Path == webSocketPath { // their handlers identify the caller
 		return all
 	}
-	identify := s.identify
-	if r.Signed {
-		identify = s.identifySigned
-	}
-	all = append(all, s.authenticate(identify))
-	if r.Access == contract.BackEnd {
-		all = append(all, forBackEnds(r.Act))
-	}
-	return all
+	return append(all, s.authenticate(r.Route))
 }
 
 // HealthPath is the path of the liveness endpoint.

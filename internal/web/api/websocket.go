@@ -81,14 +81,17 @@ func (s *Server) subscription(c echo.Context) (hub.Request, error) {
 			_, err := s.store.Get(ctx, id)
 			return err
 		}
-		return want, allListener(c, who)
+		if sent.Has("since") || sent.Has("requestId") { // event ids are counted per user
+			return want, job.Errorf(job.Invalid, "userId=* receives the new events of all users: leave since and requestId out")
+		}
+		return want, mayAct(who, "Receiving the events of all users")
 	}
 	if want.UserID, err = s.actAs(who, c.QueryParam("userId"), "connection"); err != nil {
 		return want, inReason(err)
 	}
 	want.Reply = s.replyFrames(c, want.UserID)
 	want.MayFollow = func(ctx context.Context, id job.ID) error { return s.checkListener(ctx, want.UserID, id) }
-	if c.QueryParams().Has("since") {
+	if sent.Has("since") {
 		want.Resume = true
 		if want.Since, err = sinceOf(c); err != nil {
 			return want, err
@@ -102,15 +105,6 @@ func (s *Server) subscription(c echo.Context) (hub.Request, error) {
 
 // allUsers is the userId of a WebSocket that receives the events of all users.
 const allUsers = "*"
-
-// allListener rejects callers other than back ends, and requests for past events, because
-// event ids are counted per user.
-func allListener(c echo.Context, who caller) error {
-	if c.QueryParams().Has("since") || c.QueryParams().Has("requestId") {
-		return job.Errorf(job.Invalid, "userId=* receives the new events of all users: leave since and requestId out")
-	}
-	return mayAct(who, "Receiving the events of all users")
-}
 
 // inReason moves the first detail into the message, because a close frame has no room for
 // more.
