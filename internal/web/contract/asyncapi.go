@@ -1,7 +1,6 @@
 package contract
 
 import (
-	"encoding/json"
 	"errors"
 	"maps"
 	"regexp"
@@ -33,6 +32,10 @@ func (c Contract) AsyncAPI() ([]byte, error) {
 			sends = append(sends, channelMessage(name))
 		}
 	}
+	closes := object{}
+	for _, one := range c.Closes {
+		closes[strconv.Itoa(one.Code)] = object{"when": one.When, "then": one.Then}
+	}
 	kinds := kindsOf(c.Kinds)
 	s.prune(messages, kinds)
 	if len(s.faults) > 0 {
@@ -42,7 +45,7 @@ func (c Contract) AsyncAPI() ([]byte, error) {
 		"address": "/ws", "title": "Events",
 		"description": "The events of one user's jobs, or with `userId=*` of all users' jobs.",
 		"messages":    messages, "bindings": object{"ws": object{"method": "GET", "query": c.query(), "bindingVersion": "0.1.0"}},
-		"x-close-codes": c.closes(),
+		"x-close-codes": closes,
 	}
 	return written(struct {
 		Version    string   `json:"asyncapi"`
@@ -123,36 +126,21 @@ func (c Contract) query() object {
 	return object{"type": "object", "properties": properties}
 }
 
-func (c Contract) closes() object {
-	codes := object{}
-	for _, one := range c.Closes {
-		codes[strconv.Itoa(one.Code)] = object{"when": one.When, "then": one.Then}
-	}
-	return codes
-}
-
 func (s *schemas) events(rows []lifecycle.EventRow) {
 	s.answer(job.Event{})
 	frame := s.resolved(s.all["Event"])
 	var each []object
 	for _, row := range rows {
 		name := eventName(row.Type)
-		s.all[name] = job.MustJSON(s.joined(s.event(row), job.MustJSON(frame)))
+		own := job.MustJSON(object{
+			"description": capital(row.When) + ".",
+			"properties":  object{"event": eventPattern(string(row.Type)), "data": s.answer(row.Data)},
+		})
+		s.all[name] = job.MustJSON(s.joined(own, job.MustJSON(frame)))
 		each = append(each, ref(name))
 	}
 	frame["x-events"] = each // not as alternatives: a prefix keeps generators of clients from telling them apart
 	s.all["Event"] = job.MustJSON(frame)
-}
-
-// event returns what is particular to one event: the suffix of its name, and its data.
-func (s *schemas) event(row lifecycle.EventRow) json.RawMessage {
-	return job.MustJSON(object{
-		"description": capital(row.When) + ".",
-		"properties": object{
-			"event": eventPattern(string(row.Type)),
-			"data":  s.answer(row.Data),
-		},
-	})
 }
 
 // eventName returns the name of the schema of an event, such as ActivityEvent.

@@ -98,8 +98,7 @@ func relax(schema *jsonschema.Schema, t reflect.Type) {
 			continue
 		}
 		for inner := range f.Type.Elem().Fields() {
-			name, _, _ := strings.Cut(inner.Tag.Get("json"), ",")
-			schema.Required = slices.DeleteFunc(schema.Required, func(other string) bool { return other == name })
+			schema.Required = slices.DeleteFunc(schema.Required, func(name string) bool { return name == tagName(inner) })
 		}
 	}
 }
