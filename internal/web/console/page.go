@@ -56,29 +56,25 @@ func (v *visit) follow() watch {
 	return watch{UserID: "*"}
 }
 
-// pagesOf returns a function that parses the pages when it is first called.
+// pagesOf returns a function that parses the pages when it is first called: each with the layout and the
+// parts. prose renders texts that may be Markdown.
 func pagesOf(files static, prose func(string) template.HTML) func() map[string]*template.Template {
-	return sync.OnceValue(func() map[string]*template.Template { return parsePages(files, prose) })
-}
-
-// parsePages parses the templates: each page with the layout and the parts. prose renders texts
-// that may be Markdown.
-func parsePages(files static, prose func(string) template.HTML) map[string]*template.Template {
-	base := template.Must(template.New("").Funcs(functions(files)).Funcs(template.FuncMap{"markdown": prose}).ParseFS(
-		templates, "templates/layout.html", "templates/parts/*.html",
-	))
-	pages := map[string]*template.Template{}
-	names, err := fs.Glob(templates, "templates/*.html")
-	if err != nil {
-		panic("console: " + err.Error()) // only a malformed pattern fails
-	}
-	for _, name := range names {
-		short := strings.TrimSuffix(path.Base(name), ".html")
-		if short != "layout" {
-			pages[short] = template.Must(template.Must(base.Clone()).ParseFS(templates, name))
+	return sync.OnceValue(func() map[string]*template.Template {
+		base := template.Must(template.New("").Funcs(functions(files)).Funcs(template.FuncMap{"markdown": prose}).ParseFS(
+			templates, "templates/layout.html", "templates/parts/*.html",
+		))
+		pages := map[string]*template.Template{}
+		names, err := fs.Glob(templates, "templates/*.html")
+		if err != nil {
+			panic("console: " + err.Error()) // only a malformed pattern fails
 		}
-	}
-	return pages
+		for _, name := range names {
+			if short := strings.TrimSuffix(path.Base(name), ".html"); short != "layout" {
+				pages[short] = template.Must(template.Must(base.Clone()).ParseFS(templates, name))
+			}
+		}
+		return pages
+	})
 }
 
 func (v *visit) render(status int, name string, p page) error {

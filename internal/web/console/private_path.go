@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -78,7 +79,9 @@ func (c *Console) enter(next echo.HandlerFunc) echo.HandlerFunc {
 			return ec.Redirect(http.StatusSeeOther, mount(r)+localPath(r.URL.RequestURI()))
 		}
 		cookie, err := r.Cookie(pathCookie(found[2], overTLS(ec)))
-		if err != nil || isForAnybody(r.URL.Path) {
+		// What is the same for all visitors needs no store: error pages look the same while it is unavailable.
+		public := []string{"/client.js", "/clients/", "/static/"}
+		if err != nil || slices.ContainsFunc(public, func(begin string) bool { return strings.HasPrefix(r.URL.Path, begin) }) {
 			return next(ec)
 		}
 		credential, err := c.credential(r.Context(), signIn{cookie.Value, found[2]})
@@ -96,12 +99,6 @@ func isLedByAnotherPage(r *http.Request) bool {
 	from := r.Header.Get("Sec-Fetch-Site")
 	return r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && from != "" &&
 		from != "same-origin" && from != "none"
-}
-
-// isForAnybody reports whether a path is the same for all visitors. The store is not queried for
-// such paths, so that error pages look the same as others while the store is unavailable.
-func isForAnybody(path string) bool {
-	return path == "/client.js" || strings.HasPrefix(path, "/clients/") || strings.HasPrefix(path, "/static/")
 }
 
 // within returns a request without its private path. It modifies the URL in place: the router reads
@@ -136,9 +133,7 @@ func withPrefix(page, prefix string) string {
 	}
 	return strings.NewReplacer(
 		` href="/`, ` href="`+prefix+`/`, ` action="/`, ` action="`+prefix+`/`, ` src="/`, ` src="`+prefix+`/`,
-	).Replace(
-		page,
-	)
+	).Replace(page)
 }
 
 // signInPath returns the path of the sign-in page that returns to next. ended tells the browser
