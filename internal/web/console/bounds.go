@@ -99,6 +99,12 @@ type attempts struct {
 	count int
 }
 
+// inContext returns the value that a context has under a key; at first, the zero value.
+func inContext[T any](pc parser.Context, key parser.ContextKey) *T {
+	value, _ := pc.ComputeIfAbsent(key, func() any { return new(T) }).(*T)
+	return value
+}
+
 // sparse is an inline parser that gives up after mostInline attempts in a block by all inline
 // parsers. Only punctuation counts: an attempt at a space ends at the next one.
 type sparse struct{ parser.InlineParser }
@@ -111,9 +117,7 @@ func (s sparse) CloseBlock(parent ast.Node, block text.Reader, pc parser.Context
 }
 
 func (s sparse) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
-	tried := pc.ComputeIfAbsent(
-		attemptsKey, func() any { return &attempts{} },
-	).(*attempts) //nolint:forcetypeassert // only this function sets it
+	tried := inContext[attempts](pc, attemptsKey)
 	if tried.block != parent {
 		*tried = attempts{block: parent}
 	}
@@ -136,9 +140,7 @@ var escapedPipesKey = parser.NewContextKey()
 
 func (d denseTables) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {
 	lines := node.Lines()
-	columns, size, escaped := 1, 0, pc.ComputeIfAbsent(
-		escapedPipesKey, func() any { return new(int) },
-	).(*int) //nolint:forcetypeassert // only this function sets it
+	columns, size, escaped := 1, 0, inContext[int](pc, escapedPipesKey)
 	for i := range lines.Len() {
 		line := lines.At(i)
 		value := line.Value(reader.Source())

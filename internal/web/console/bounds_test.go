@@ -113,19 +113,3 @@ func countTree(t *tree) int {
 	}
 	return n
 }
-
-// The marks in a line add little to it.
-func TestAPatchIsBounded(t *testing.T) {
-	t.Parallel()
-	for _, line := range []string{strings.Repeat(`\"`, 5000), strings.Repeat("=/[", 3000), strings.Repeat("1+", 5000), strings.Repeat("a: ", 3000)} {
-		diff := "@@ -1 +1 @@\n-" + line[:len(line)-1] + "\n+" + line + "\n"
-		p := newPatch("r", job.FileDiff{Path: "a.js", Diff: diff}, "f0")
-		size := 0
-		for _, row := range p.Rows {
-			size += len(row.HTML)
-		}
-		if size > 20*len(diff) {
-			t.Errorf("%d bytes of HTML for a diff of %d: %.40q", size, len(diff), line)
-		}
-	}
-}

@@ -123,15 +123,18 @@ func markdown(source string) template.HTML {
 	if len(source) <= mostMarkdown {
 		out := boundedBuffer{limit: mostExpansion*len(source) + leastHTML}
 		if reader().Convert([]byte(source), &out) == nil {
-			return template.HTML(focusable.Replace(out.String())) //nolint:gosec // goldmark and safeNodes escape it
+			return escaped(focusable.Replace(out.String())) // by goldmark and safeNodes
 		}
 	}
 	return `<p class="help">Shown as text: too long or too complex to be laid out.</p>` + asText(source)
 }
 
 func asText(text string) template.HTML {
-	return template.HTML(`<pre class="plain" tabindex="0">` + template.HTMLEscapeString(text) + `</pre>`) //nolint:gosec // it is escaped
+	return escaped(`<pre class="plain" tabindex="0">` + template.HTMLEscapeString(text) + `</pre>`)
 }
+
+// escaped marks HTML in which all text by others is escaped.
+func escaped(html string) template.HTML { return template.HTML(html) } //nolint:gosec // see its callers
 
 // gist returns the first sentence of a Markdown text, without its markup, or the whole first block
 // if no sentence ends within it.

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"html/template"
 	"slices"
 	"strings"
 
@@ -29,8 +28,9 @@ type row struct {
 	Kind string
 	// Old and New are the line numbers; 0 if the line does not exist on that side.
 	Old, New int
-	HTML     template.HTML
-	text     string
+	// Changed is the part of the line that differs from the line that it replaces, between the other two.
+	Before, Changed, After string
+	text                   string
 	// continues is true if the line before continues in the next row.
 	continues bool
 	// Left and Right are the two sides of a row in the side-by-side layout.
@@ -42,9 +42,9 @@ func newPatch(repository string, f job.FileDiff, anchor string) patch {
 	for line := range f.Lines() {
 		switch text := literal.Line(line.Text); line.Kind {
 		case job.DiffHunk:
-			p.Rows = append(p.Rows, row{Kind: "hunk", HTML: escaped(line.Text)})
+			p.Rows = append(p.Rows, row{Kind: "hunk", After: literal.Text(line.Text)})
 		case job.DiffNote:
-			p.Rows = append(p.Rows, row{Kind: "note", HTML: escaped(line.Text[2:]), continues: line.Text == job.LineContinues})
+			p.Rows = append(p.Rows, row{Kind: "note", After: literal.Text(line.Text[2:]), continues: line.Text == job.LineContinues})
 		case job.DiffAdded:
 			p.Rows = append(p.Rows, row{Kind: "add", New: line.New, text: text})
 		case job.DiffRemoved:
@@ -53,7 +53,7 @@ func newPatch(repository string, f job.FileDiff, anchor string) patch {
 			p.Rows = append(p.Rows, row{Kind: "same", Old: line.Old, New: line.New, text: text})
 		}
 	}
-	p.write()
+	p.split()
 	p.pair()
 	return p
 }
@@ -98,14 +98,12 @@ func (p patch) Wide() bool {
 	return slices.ContainsFunc(p.Rows, func(r row) bool { return max(r.Old, r.New) >= 100_000 })
 }
 
-// write sets the HTML of all lines, with marks around the changed part of a line that replaces
-// another.
-func (p *patch) write() {
+// split divides each line of the file around its changed part.
+func (p *patch) split() {
 	changed := p.changes()
 	for i := range p.Rows {
-		r := &p.Rows[i]
-		if r.HTML == "" {
-			r.HTML = marked(r.text, changed[i])
+		if r, at := &p.Rows[i], changed[i]; r.text != "" {
+			r.Before, r.Changed, r.After = r.text[:at.from], r.text[at.from:at.to], r.text[at.to:]
 		}
 	}
 }
@@ -176,22 +174,6 @@ func inWord(s string, at int) bool {
 
 func isWord(c byte) bool {
 	return c == '_' || c >= 0x80 || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-}
-
-// marked returns the HTML of a line, with a mark around the part that has changed.
-func marked(text string, changed part) template.HTML {
-	pieces := []string{text[:changed.from], text[changed.from:changed.to], text[changed.to:]}
-	for i, piece := range pieces {
-		pieces[i] = template.HTMLEscapeString(piece)
-	}
-	if pieces[1] != "" {
-		pieces[1] = "<mark>" + pieces[1] + "</mark>"
-	}
-	return template.HTML(strings.Join(pieces, "")) //nolint:gosec // each piece is escaped
-}
-
-func escaped(text string) template.HTML {
-	return template.HTML(template.HTMLEscapeString(literal.Text(text))) //nolint:gosec // it is escaped
 }
 
 // pair arranges lines side by side: removed lines next to the lines added in their place.

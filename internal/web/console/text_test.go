@@ -161,7 +161,7 @@ func TestNotesInAPatch(t *testing.T) {
 	diff := "@@ -1,2 +1,3 @@\n-a\r\n\\ No newline at end of file\n+a\n+" + job.LineContinues + "\n" + job.LineContinues + "\n+b\rc\n \\ No newline\n"
 	var got []string
 	for _, r := range newPatch("r", job.FileDiff{Diff: diff}, "f0").Rows {
-		got = append(got, fmt.Sprint(r.Kind, " ", r.Old, " ", r.New, " ", r.HTML))
+		got = append(got, fmt.Sprint(r.Kind, " ", r.Old, " ", r.New, " ", r.Before, r.Changed, r.After))
 	}
 	want := []string{
 		"hunk 0 0 @@ -1,2 +1,3 @@", "del 1 0 a⟨U+000D⟩", "note 0 0 No newline at end of file", "add 0 1 a",

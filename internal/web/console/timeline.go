@@ -55,13 +55,9 @@ type bar struct {
 }
 
 type turnUsage struct {
-	Turn         int
-	Duration     time.Duration
-	InputTokens  int64
-	OutputTokens int64
-	// CacheRead counts the InputTokens that were read from the model's cache.
-	CacheRead int64
-	CostUSD   float64
+	Turn     int
+	Duration time.Duration
+	job.Usage
 	// Share is its cost in percent of the largest.
 	Share float64
 }
@@ -284,12 +280,11 @@ func turnsOf(text string) []turnUsage {
 			continue
 		}
 		used := l.Result.Usage()
-		cost := max(used.CostUSD-before[l.Result.SessionID], 0)
-		before[l.Result.SessionID] = used.CostUSD
-		turns = append(turns, turnUsage{
-			Turn: max(1, turn), Duration: time.Duration(l.Result.DurationMS) * time.Millisecond, CostUSD: cost,
-			InputTokens: used.InputTokens, OutputTokens: used.OutputTokens, CacheRead: used.CacheReadTokens,
-		})
+		total := used.CostUSD
+		used.CostUSD = max(total-before[l.Result.SessionID], 0)
+		before[l.Result.SessionID] = total
+		took := time.Duration(l.Result.DurationMS) * time.Millisecond
+		turns = append(turns, turnUsage{Turn: max(1, turn), Duration: took, Usage: used})
 	}
 	most := 0.0
 	for _, t := range turns {
