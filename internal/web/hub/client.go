@@ -26,7 +26,7 @@ type client struct {
 	in   *bufio.Reader
 	net  net.Conn
 	// input is the client's number among the inputs; 0 until it is idle for the first time.
-	input uint64
+	input int32
 	// heard is the time of the latest frame from the client, as sinceStart tells it.
 	heard atomic.Int64
 
@@ -291,17 +291,13 @@ func (c *client) push(f *frame) {
 	}
 }
 
-// mostSpare is the capacity up to which a queue is used again.
-const mostSpare = 4
-
 func (c *client) write() {
-	var spare []*frame
 	written := 0
 	for {
 		c.mu.Lock()
 		c.queued -= written
 		frames, last := c.queue, c.ended
-		c.queue, written = spare, c.queued
+		c.queue, written = nil, c.queued
 		if len(frames) == 0 {
 			c.writing = false
 			c.mu.Unlock()
@@ -316,10 +312,6 @@ func (c *client) write() {
 		c.space.Broadcast()
 		c.mu.Unlock()
 		err := writeFrames(c.net, frames)
-		clear(frames)
-		if spare = nil; cap(frames) <= mostSpare {
-			spare = frames[:0]
-		}
 		if err != nil {
 			c.end(websocket.CloseAbnormalClosure, "")
 		} else if last {

@@ -15,10 +15,10 @@ type inputs struct {
 	epoll int
 
 	mu   sync.Mutex
-	last uint64
+	last int32
 	// idle are the clients by their number. Whoever takes a client out is the one that reads
 	// from it.
-	idle map[uint64]*client
+	idle map[int32]*client
 }
 
 var (
@@ -31,7 +31,7 @@ var (
 func theInputs() *inputs {
 	creation.Do(func() {
 		if epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC); err == nil {
-			shared = &inputs{epoll: epoll, idle: map[uint64]*client{}}
+			shared = &inputs{epoll: epoll, idle: map[int32]*client{}}
 			go shared.run()
 		}
 	})
@@ -63,8 +63,7 @@ func (c *client) await() bool {
 	var failed error
 	err = raw.Control(func(fd uintptr) {
 		once := &unix.EpollEvent{
-			Events: unix.EPOLLIN | unix.EPOLLRDHUP | unix.EPOLLONESHOT,
-			Fd:     int32(id), Pad: int32(id >> 32), //nolint:gosec // the halves of the number
+			Events: unix.EPOLLIN | unix.EPOLLRDHUP | unix.EPOLLONESHOT, Fd: id,
 		}
 		failed = unix.EpollCtl(in.epoll, operation, int(fd), once)
 	})
@@ -75,7 +74,7 @@ func (c *client) await() bool {
 }
 
 // take returns a client that is idle, which it then is no longer, or nil.
-func (in *inputs) take(id uint64) *client {
+func (in *inputs) take(id int32) *client {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	c := in.idle[id]
@@ -91,9 +90,7 @@ func (in *inputs) run() {
 			panic("hub: waiting for input: " + err.Error())
 		}
 		for _, e := range events[:max(n, 0)] {
-			// The descriptor may have been closed since, and belong to a later client.
-			id := uint64(uint32(e.Fd)) | uint64(uint32(e.Pad))<<32 //nolint:gosec // the halves of the number
-			if c := in.take(id); c != nil {
+			if c := in.take(e.Fd); c != nil { // the number, as the descriptor may belong to a later client by now
 				go c.read()
 			}
 		}
