@@ -22,8 +22,11 @@ func (s *Server) webSocket(c echo.Context) error {
 	if err == nil {
 		return s.hub.Serve(c.Response(), c.Request(), want)
 	}
-	code, ok := closeCode(err)
-	if !ok || !websocket.IsWebSocketUpgrade(c.Request()) {
+	var code hub.CloseCode
+	if e, ok := errors.AsType[*job.Error](err); ok {
+		code = closeCodes[e.Kind]
+	}
+	if code == 0 || !websocket.IsWebSocketUpgrade(c.Request()) {
 		return err
 	}
 	s.log.Info(
@@ -33,22 +36,9 @@ func (s *Server) webSocket(c echo.Context) error {
 	return s.hub.Refuse(c.Response(), c.Request(), code, err.Error())
 }
 
-// closeCode returns the close code for an error; false for one that the client should
-// retry.
-func closeCode(err error) (hub.CloseCode, bool) {
-	e, ok := errors.AsType[*job.Error](err)
-	if !ok {
-		return 0, false
-	}
-	switch e.Kind { //nolint:exhaustive // the others are told by the handshake's status
-	case job.Invalid:
-		return hub.CloseBadRequest, true
-	case job.Unauthorized:
-		return hub.CloseUnauthorized, true
-	case job.Forbidden:
-		return hub.CloseForbidden, true
-	}
-	return 0, false
+// closeCodes are the close codes for errors; the handshake's status tells the client of others, so that it retries.
+var closeCodes = map[job.ErrorKind]hub.CloseCode{
+	job.Invalid: hub.CloseBadRequest, job.Unauthorized: hub.CloseUnauthorized, job.Forbidden: hub.CloseForbidden,
 }
 
 // subscription parses which events a client asks for, and checks that it may see them. The

@@ -90,10 +90,10 @@ func (h *Handler) admit(in *call, ep endpoint) error {
 	if err != nil {
 		return err
 	}
-	r.recording.RLock()
-	r.recording.RUnlock() //nolint:staticcheck // it only waits
 	sig := in.signature
 	in.header, in.limiter, in.recording = r.header, r.limiter, r.recording
+	in.recording.RLock() // the answer before may not be recorded yet
+	defer in.recording.RUnlock()
 	if !fresh && !ep.cached { // another turn may have started, and this caller's may be over
 		var known bool
 		if in.header, in.state, known, err = h.store.Header(in.ctx, in.id); err != nil || !known {

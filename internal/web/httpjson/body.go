@@ -1,57 +1,42 @@
 package httpjson
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"mime"
 	"net/http"
-	"sync"
 
 	"ringback/internal/job"
 	"ringback/internal/job/strictjson"
 )
 
-var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
-
 // ReadObject reads a request's body of at most limit bytes as a strict JSON object. text is the body:
 // the object has lost the order of its members. The error is a *job.Error: Unsupported for another
 // content type, TooLarge over the limit, Invalid for anything that strictjson.Decode rejects.
 func ReadObject(w http.ResponseWriter, r *http.Request, limit int64) (object map[string]any, text string, err error) {
-	buffer := buffers.Get().(*bytes.Buffer)
-	defer func() {
-		buffer.Reset()
-		if buffer.Cap() <= 64<<10 { // a rare large body must not stay in the pool
-			buffers.Put(buffer)
-		}
-	}()
-	if err := readInto(buffer, w, r, limit); err != nil {
+	body, err := ReadBody(w, r, limit)
+	if err != nil {
 		return nil, "", err
 	}
-	return strictjson.DecodeText(buffer.Bytes())
+	return strictjson.DecodeText(body)
 }
 
 // ReadBody reads a request's body of at most limit bytes, which must have the content type
 // of JSON. Its errors are those of ReadObject.
 func ReadBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
-	var buffer bytes.Buffer
-	err := readInto(&buffer, w, r, limit)
-	return buffer.Bytes(), err
-}
-
-func readInto(buffer *bytes.Buffer, w http.ResponseWriter, r *http.Request, limit int64) error {
 	if err := checkContentType(r.Header.Get("Content-Type")); err != nil {
-		return err
+		return nil, err
 	}
 	body := r.Body
 	if r.ContentLength < 0 || r.ContentLength > limit { // no body is longer than its Content-Length
 		body = http.MaxBytesReader(w, body, limit)
 	}
-	if _, err := buffer.ReadFrom(body); err != nil {
-		return readError(err, limit)
+	text, err := io.ReadAll(body)
+	if err != nil {
+		return nil, readError(err, limit)
 	}
 	_ = r.Body.Close() // net/http would look for the rest of a body that is open
-	return nil
+	return text, nil
 }
 
 func checkContentType(header string) error {
