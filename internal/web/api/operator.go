@@ -29,32 +29,8 @@ func (s *Server) quotas(ctx context.Context) (all []job.QuotaView, err error) {
 // mostUsers limits the users with a budget in the statistics.
 const mostUsers = 10
 
-// userBudgets returns the budget of a user; of those that have spent the most if userID is "".
-func (s *Server) userBudgets(ctx context.Context, userID string) (all []job.Budget, err error) {
-	if s.opts.Budgets.User == 0 {
-		return nil, nil
-	}
-	var users []store.UserSpending
-	if userID == "" {
-		users, err = s.store.UsersSpentToday(ctx, mostUsers)
-	} else {
-		var spent job.Spending
-		spent, err = s.store.SpentToday(ctx, "", userID)
-		users = append(users, store.UserSpending{UserID: userID, Spent: spent.User})
-	}
-	if err != nil {
-		return nil, err
-	}
-	for _, u := range users {
-		all = append(all, job.Budget{
-			Of: job.BudgetOfUser, UserID: u.UserID, BudgetUSD: s.opts.Budgets.User.USD(), SpentUSD: u.Spent.USD(),
-		})
-	}
-	return all, nil
-}
-
-// budgets returns today's budgets that are set: of kinds, of the server and of users, see
-// userBudgets.
+// budgets returns today's budgets that are set: of kinds, of the server, and of a user, or of those that have
+// spent the most if userID is "".
 func (s *Server) budgets(ctx context.Context, userID string) (all []job.Budget, err error) {
 	for _, k := range s.jobs.Kinds().All() {
 		if k.Policy.BudgetUSDPerDay == 0 {
@@ -68,17 +44,28 @@ func (s *Server) budgets(ctx context.Context, userID string) (all []job.Budget, 
 			Of: job.BudgetOfKind, Kind: k.Name, BudgetUSD: k.Policy.BudgetUSDPerDay, SpentUSD: spent.Kind.USD(),
 		})
 	}
-	if s.opts.Budgets.Server > 0 {
-		spent, err := s.store.SpentToday(ctx, "", "")
-		if err != nil {
+	spent, err := s.store.SpentToday(ctx, "", userID)
+	if err != nil {
+		return nil, err
+	}
+	limits := s.opts.Budgets
+	if limits.Server > 0 {
+		all = append(all, job.Budget{Of: job.BudgetOfServer, BudgetUSD: limits.Server.USD(), SpentUSD: spent.Server.USD()})
+	}
+	users := []store.UserSpending{{UserID: userID, Spent: spent.User}}
+	if userID == "" && limits.User > 0 {
+		if users, err = s.store.UsersSpentToday(ctx, mostUsers); err != nil {
 			return nil, err
 		}
-		all = append(all, job.Budget{
-			Of: job.BudgetOfServer, BudgetUSD: s.opts.Budgets.Server.USD(), SpentUSD: spent.Server.USD(),
-		})
 	}
-	ofUsers, err := s.userBudgets(ctx, userID)
-	return append(all, ofUsers...), err
+	for _, u := range users {
+		if limits.User > 0 {
+			all = append(all, job.Budget{
+				Of: job.BudgetOfUser, UserID: u.UserID, BudgetUSD: limits.User.USD(), SpentUSD: u.Spent.USD(),
+			})
+		}
+	}
+	return all, nil
 }
 
 func (s *Server) stats(c echo.Context) error {

@@ -74,7 +74,6 @@ func costChart(days []job.Day) chart {
 	for i, kind := range kinds {
 		c.Legend = append(c.Legend, chartKey{colour(i), kind, usd(totals[kind])})
 	}
-	width := 1000 / float64(len(days))
 	for d, day := range days {
 		row, top := []string{day.Date}, 100.0
 		for i, kind := range kinds {
@@ -84,16 +83,21 @@ func costChart(days []job.Day) chart {
 			}
 			height := day.CostUSD[kind] / most * 100
 			top -= height
-			c.Bars = append(c.Bars, chartBar{
-				X: float64(d)*width + width*.1, Y: top, Width: width * .8, Height: height, Class: colour(i),
-				Title: fmt.Sprintf("%s, %s: %s", dayText(day.Date), kind, usd(day.CostUSD[kind])),
-			})
+			title := fmt.Sprintf("%s, %s: %s", dayText(day.Date), kind, usd(day.CostUSD[kind]))
+			c.add(d, len(days), chartBar{Y: top, Height: height, Class: colour(i), Title: title})
 		}
 		if len(day.CostUSD) > 0 {
 			c.Rows = append(c.Rows, row)
 		}
 	}
 	return c
+}
+
+// add adds a bar in one of the columns.
+func (c *chart) add(column, columns int, b chartBar) {
+	width := 1000 / float64(columns)
+	b.X, b.Width = float64(column)*width+width*.1, width*.8
+	c.Bars = append(c.Bars, b)
 }
 
 func colour(i int) string { return fmt.Sprintf("c%d", min(i, mostColours)+1) }
@@ -121,16 +125,13 @@ func durationChart(id, title, what string, days [][]job.Class) chart {
 		ID: id, Title: title, Head: []string{"Up to", "How many"},
 		Summary: durationSummary(plural(int(sum), what), classes, sum),
 	}
-	width := 1000 / float64(len(classes))
 	for i, class := range classes {
 		c.Labels = append(c.Labels, classText(class, "s", "m", "h"))
 		c.Rows = append(c.Rows, []string{classText(class, " s", " min", " h"), thousands(class.Count)})
 		if class.Count > 0 {
 			height := max(float64(class.Count)/float64(most)*100, 1)
-			c.Bars = append(c.Bars, chartBar{
-				X: float64(i)*width + width*.1, Y: 100 - height, Width: width * .8, Height: height,
-				Class: colour(0), Title: classText(class, " s", " min", " h") + ": " + thousands(class.Count),
-			})
+			title := classText(class, " s", " min", " h") + ": " + thousands(class.Count)
+			c.add(i, len(classes), chartBar{Y: 100 - height, Height: height, Class: colour(0), Title: title})
 		}
 	}
 	return c

@@ -21,7 +21,7 @@ func functions(files static) template.FuncMap {
 		"stateWords": stateWords, "fileName": func(parts ...string) string { return job.FileName(strings.Join(parts, "/")) },
 		"tone": tone, "shortID": shortID, "jobPath": here.Job, "jobFile": here.File, "leavePath": leavePath,
 		"pretty": pretty, "indented": literal.Indented,
-		"detail": detailText, "linkAttributes": func() template.HTMLAttr { return linkAttributes }, "typeWords": typeWords,
+		"detail": detailText, "linkAttributes": func() template.HTMLAttr { return linkAttributes }, "typeWords": typeWords, "callWords": callWords,
 		"heading": heading, "gist": gist, "askedIn": askedIn, "outcomeTone": outcomeTone, "plural": plural, "dict": dict,
 		"actor": actorWords,
 		"bare":  job.Bare, "percent": percent, "upper": strings.ToUpper, "seconds": secondsText, "attempt": attemptText,

@@ -48,15 +48,10 @@ type message struct {
 	Mine bool
 	// By is its author: the person, Claude, Ringback or a system outside of it; for a notice, it is a heading.
 	By    string
-	Calls []toolCall
+	Calls []job.Part
 	// Question is the question that the message asks; nil if it asks none.
 	Question *job.Question
 	Texts    []string
-}
-
-type toolCall struct {
-	Name, State   string
-	Input, Output json.RawMessage
 }
 
 func (v *visit) viewJob(id job.ID, tab string) (jobView, error) {
@@ -186,16 +181,13 @@ func newMessage(m job.Message) message {
 			}
 		case job.ToolCallPart:
 			calls[part.ToolCallID] = len(shown.Calls)
-			shown.Calls = append(shown.Calls, toolCall{
-				Name: part.ToolName, State: callWords(part.State), Input: part.Input, Output: part.Output,
-			})
+			shown.Calls = append(shown.Calls, part)
 		case job.ToolResultPart:
-			at, known := calls[part.ToolCallID]
-			if !known {
-				at = len(shown.Calls)
-				shown.Calls = append(shown.Calls, toolCall{Name: part.ToolName})
+			if at, known := calls[part.ToolCallID]; known {
+				shown.Calls[at].State, shown.Calls[at].Output = part.State, part.Output
+			} else {
+				shown.Calls = append(shown.Calls, part)
 			}
-			shown.Calls[at].State, shown.Calls[at].Output = callWords(part.State), part.Output
 		}
 	}
 	return shown
