@@ -16,15 +16,19 @@ import (
 
 func functions(files static) template.FuncMap {
 	return template.FuncMap{
-		"imageData": imageData, "round": job.RoundWords, "static": files.path, "ago": ago, "until": untilText, "stamp": stamp,
-		"clock": clockTime, "span": span, "usd": usd, "count": thousands,
+		"stamp":     func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+		"clock":     func(t time.Time) string { return t.UTC().Format("15:04:05") },
+		"seconds":   func(n *float64) string { return span(time.Duration(*n * float64(time.Second))) },
+		"percent":   func(share *float64) string { return fmt.Sprintf("%.0f%%", *share*100) },
+		"imageData": imageData, "round": job.RoundWords, "static": files.path, "ago": ago, "until": untilText,
+		"span": span, "usd": usd, "count": thousands,
 		"stateWords": stateWords, "fileName": func(parts ...string) string { return job.FileName(strings.Join(parts, "/")) },
 		"tone": tone, "shortID": shortID, "jobPath": here.Job, "jobFile": here.File, "leavePath": leavePath,
 		"pretty": pretty, "indented": literal.Indented,
-		"detail": detailText, "linkAttributes": func() template.HTMLAttr { return linkAttributes }, "typeWords": typeWords, "callWords": callWords,
-		"heading": heading, "gist": gist, "askedIn": askedIn, "outcomeTone": outcomeTone, "plural": plural, "dict": dict,
+		"detail": detailText, "linkAttributes": func() template.HTMLAttr { return linkAttributes },
+		"typeWords": typeWords, "callWords": callWords, "heading": heading, "gist": gist, "askedIn": askedIn, "outcomeTone": outcomeTone, "plural": plural, "dict": dict,
 		"actor": actorWords,
-		"bare":  job.Bare, "percent": percent, "upper": strings.ToUpper, "seconds": secondsText, "attempt": attemptText,
+		"bare":  job.Bare, "upper": strings.ToUpper, "attempt": attemptText,
 		"took": tookText, "answer": replyText, "line": literal.Line,
 	}
 }
@@ -122,10 +126,6 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%d days", int(d.Hours()/24))
 }
 
-func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-
-func clockTime(t time.Time) string { return t.UTC().Format("15:04:05") }
-
 // usd formats an amount of money. Small amounts get four decimals.
 func usd(amount float64) string {
 	switch {
@@ -144,10 +144,6 @@ func thousands(n int64) string {
 	}
 	return text
 }
-
-func percent(share *float64) string { return fmt.Sprintf("%.0f%%", *share*100) }
-
-func secondsText(n *float64) string { return span(time.Duration(*n * float64(time.Second))) }
 
 func tookText(j job.Job) string {
 	if j.FinishedAt.IsZero() {

@@ -3,6 +3,7 @@ package console
 import (
 	"bytes"
 	"html/template"
+	"iter"
 	"net/url"
 	"strings"
 	"sync"
@@ -139,26 +140,30 @@ func escaped(html string) template.HTML { return template.HTML(html) } //nolint:
 // gist returns the first sentence of a Markdown text, without its markup, or the whole first block
 // if no sentence ends within it.
 func gist(source string) string {
-	parsed := boundedParser().Parse(text.NewReader([]byte(source)))
-	first := parsed.FirstChild()
-	for ; first != nil; first = first.NextSibling() {
-		if words := strings.Join(strings.Fields(wordsOf(first, []byte(source))), " "); words != "" {
-			if end := sentenceEnd().FindStringIndex(words); end != nil {
-				return words[:end[0]+1]
-			}
+	for _, words := range blocksOf(source) {
+		if end := sentenceEnd().FindStringIndex(words); end != nil {
+			return words[:end[0]+1]
+		} else if words != "" {
 			return words
 		}
 	}
 	return strings.TrimSpace(source)
 }
 
+// blocksOf returns the blocks of a Markdown text, with their words without markup.
+func blocksOf(source string) iter.Seq2[ast.Node, string] {
+	return func(yield func(ast.Node, string) bool) {
+		n := boundedParser().Parse(text.NewReader([]byte(source))).FirstChild()
+		for ; n != nil && yield(n, strings.Join(strings.Fields(wordsOf(n, []byte(source))), " ")); n = n.NextSibling() {
+		}
+	}
+}
+
 // reviewGist returns the question of a review in two parts: what Claude reports about its change,
 // and what Ringback has found in it. Only whole paragraphs are left out, because the name of a file can
 // contain the words of any of them.
 func reviewGist(source string) (said, found string) {
-	parsed := boundedParser().Parse(text.NewReader([]byte(source)))
-	for n := parsed.FirstChild(); n != nil; n = n.NextSibling() {
-		words := strings.Join(strings.Fields(wordsOf(n, []byte(source))), " ")
+	for n, words := range blocksOf(source) {
 		fence, isFence := n.(*ast.FencedCodeBlock)
 		switch {
 		case isFence && said == "":
