@@ -41,7 +41,6 @@ var within = map[string][]string{
 	"web/callback":          {"web/contract", "web/guard", "web/httpjson"},
 	"web/console":           {"web/console/form", "web/httpjson"},
 	"web/guard":             {"web/httpjson"},
-	"web/hub":               {"web/contract"},
 	"turn/action":           {"turn/claude"},
 	"turn/claude/simulated": {"turn/claude"},
 	"turn/review":           {"turn/workspace"},

@@ -1,25 +1,14 @@
 package server
 
 import (
-	"slices"
 	"sync"
 
 	"ringback/internal/rules/kind"
 	"ringback/internal/rules/lifecycle"
 	"ringback/internal/rules/schema"
 	"ringback/internal/web/api"
-	"ringback/internal/web/callback"
 	"ringback/internal/web/contract"
-	"ringback/internal/web/hub"
 )
-
-// contractOf describes a server that has these kinds.
-func contractOf(kinds []contract.Kind) contract.Contract {
-	return contract.Contract{
-		Routes: slices.Concat(api.Routes(), callback.Routes()), Events: lifecycle.Events[:], Frames: api.Frames(),
-		Closes: hub.Closes(), Kinds: kinds,
-	}
-}
 
 // documents holds the contracts of the kinds that they were made for. Most servers are never
 // asked for them.
@@ -59,11 +48,11 @@ func contractsOf(kinds *kind.Registry) (api.Contracts, error) {
 }
 
 func documentsOf(kinds *kind.Registry) (d api.Documents, err error) {
-	c := contractOf(describedKinds(kinds))
-	if d.OpenAPI, err = c.OpenAPI(); err != nil {
+	described := describedKinds(kinds)
+	if d.OpenAPI, err = contract.OpenAPI(described); err != nil {
 		return d, err
 	}
-	d.AsyncAPI, err = c.AsyncAPI()
+	d.AsyncAPI, err = contract.AsyncAPI(described)
 	return d, err
 }
 

@@ -2,4 +2,5 @@
 // and metrics exposes its figures.
 package server
 
+//go:generate go test -vet=off . -run TestTheEmbeddedContractIsUpToDate -update
 //go:generate go test -vet=off . -run TestContractsAreCommitted -update

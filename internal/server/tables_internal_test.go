@@ -11,21 +11,22 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/rules/lifecycle"
 	"ringback/internal/web/contract"
+	"ringback/test/document"
 )
 
 // tables returns the tables of docs/api.md, in Markdown, by the names of their places.
-func tables(c contract.Contract) map[string]string {
+func tables(c document.Contract) map[string]string {
 	all := map[string]string{
-		"errors": table(contract.Errors[:], func(row contract.ErrorRow) []string {
+		"errors": table(document.Errors[:], func(row document.ErrorRow) []string {
 			return []string{strconv.Itoa(job.HTTPStatus(row.Kind)), row.When}
 		}, "status", "when"),
-		"closes": table(c.Closes, func(one contract.Close) []string {
+		"closes": table(document.Closes, func(one document.Close) []string {
 			return []string{strconv.Itoa(one.Code), one.When, one.Then}
 		}, "code", "when", "what to do"),
 		"events": table(c.Events, func(row lifecycle.EventRow) []string {
 			return []string{"`" + string(row.Type) + "`", row.When, row.Tells}
 		}, "event", "when", "data"),
-		"frames": table(c.Frames, func(f contract.Frame) []string {
+		"frames": table(document.Frames, func(f document.Frame) []string {
 			by := "server"
 			if f.ByClient {
 				by = "client"

@@ -23,9 +23,9 @@ import (
 	"ringback/test/must"
 )
 
-var update = flag.Bool("update", false, "write internal/web/contract/examples.json")
+var update = flag.Bool("update", false, "write test/document/examples.json")
 
-const examples = "../../internal/web/contract/examples.json"
+const examples = "../document/examples.json"
 
 var meals = object{"dateRangeStart": "2026-03-02", "dateRangeEnd": "2026-03-03"}
 

@@ -5,11 +5,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"ringback/internal/job"
-	"ringback/internal/people/checkpoint"
-	"ringback/internal/web/contract"
 	"ringback/internal/web/httpjson"
-	"ringback/internal/web/hub"
 )
 
 // Documents contains one contract as it is served.
@@ -39,21 +35,4 @@ func document(of func(Documents) []byte) handler {
 		}
 		return httpjson.WriteText(c, http.StatusOK, of(contracts.Own))
 	}
-}
-
-// replyFrame is the frame with which a client answers a question.
-type replyFrame struct {
-	Type string `json:"type"`
-	// CheckpointID identifies the question.
-	CheckpointID job.CheckpointID `json:"checkpointId"`
-	checkpoint.Reply
-}
-
-// Frames describes the frames of a WebSocket other than events.
-func Frames() []contract.Frame {
-	return append(hub.Frames(), contract.Frame{
-		Name: "reply", ByClient: true,
-		Text: "Answers a question, as `POST /api/checkpoints/:id/reply` does; answered by an `ack` or an `error`.",
-		Type: replyFrame{},
-	})
 }

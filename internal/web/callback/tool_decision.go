@@ -131,7 +131,6 @@ func (h *Handler) useApproval(t *toolCall, standing string) (answer hookAnswer, 
 	return t.allowed(*decided.Reply), "", nil
 }
 
-
 // denied returns the answer with the reason why a person refused a call, or what the person
 // wants instead.
 func denied(reply job.Reply) hookAnswer {

@@ -1,28 +1,10 @@
 package contract
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
-	"strings"
 
 	"ringback/internal/job"
-	"ringback/internal/rules/lifecycle"
 )
-
-// Version is the version of the contract: its major number rises with breaking changes.
-const Version = "1.0.0"
-
-// Contract is everything a server guarantees to its callers.
-type Contract struct {
-	Routes []Route
-	Events []lifecycle.EventRow
-	// Frames are the other frames of a WebSocket.
-	Frames []Frame
-	// Closes are the codes with which the server closes a WebSocket.
-	Closes []Close
-	Kinds  []Kind
-}
 
 // Kind is a kind of job as callers see it.
 type Kind struct {
@@ -37,37 +19,6 @@ type Kind struct {
 type Action struct {
 	Name  string
 	Input json.RawMessage
-}
-
-// Frame is a frame of a WebSocket that is not an event.
-type Frame struct {
-	// Name is its type in the protocol.
-	Name string
-	// Prefixed is true if the prefix of the job's kind and a colon precede the name.
-	Prefixed bool
-	// ByClient is true if the client sends it, not the server.
-	ByClient bool
-	Text     string
-	// Type is a value of the frame's struct.
-	Type any
-}
-
-// Close is a code with which the server closes a WebSocket.
-type Close struct {
-	Code int
-	// When describes the cause, and Then what the client should do.
-	When, Then string
-}
-
-type object = map[string]any
-
-func written(document any) ([]byte, error) {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	err := enc.Encode(document)
-	return out.Bytes(), err
 }
 
 // Access determines which callers may use a route.
@@ -184,9 +135,6 @@ var (
 	Location = Header{"Location", "The path of the created resource on this server."}
 )
 
-// IdempotencyKey is the header that is equivalent to idempotencyKey in a body.
-const IdempotencyKey = "Idempotency-Key"
-
 // Type is the JSON Schema of a parameter.
 type Type map[string]any
 
@@ -210,36 +158,8 @@ func OneOf[T ~string](names []T) Type { return Type{"type": "string", "enum": na
 // SomeOf is the type of any number of the given names: as parameters of the same name, or separated by commas.
 func SomeOf[T ~string](names []T) Type { return Type{"type": "array", "items": OneOf(names)} }
 
-// pathParameters are the parameters of paths, by the segment before them.
-var pathParameters = map[string]struct{ name, text string }{
-	"jobs/:id":          {"requestId", "The job's `requestId`."},
-	"checkpoints/:id":   {"checkpointId", "The checkpoint's `id`."},
-	"sessions/:id":      {"sessionId", "The chat's `sessionId`."},
-	"runs/:id":          {"runId", "The run's `run_id`, which is its job's `requestId`."},
-	"approvals/:id":     {"approvalId", "The approval's `id`."},
-	"notifications/:id": {"notificationId", "The notification's `id`."},
-	"kinds/:name":       {"kind", "The kind's name."},
-	"actions/:name":     {"action", "The action's name."},
-	"files/*":           {"path", "The file's path in the job's working directory. It may contain slashes, which are not escaped."},
-}
+// Fields represents a record of which any fields may be left out.
+type Fields[T any] struct{}
 
-// readPath converts a path to the syntax of OpenAPI, and returns its parameters. It returns
-// an error for a parameter that is not described.
-func readPath(path string) (string, []any, error) {
-	parts := strings.Split(path, "/")
-	var parameters []any
-	for i, part := range parts {
-		if !strings.HasPrefix(part, ":") && part != "*" {
-			continue
-		}
-		described, ok := pathParameters[parts[i-1]+"/"+part]
-		if !ok {
-			return "", nil, fmt.Errorf("the parameter %s of %s is not described", part, path)
-		}
-		parts[i] = "{" + described.name + "}"
-		parameters = append(parameters, map[string]any{
-			"name": described.name, "in": "path", "required": true, "description": described.text, "schema": Text(),
-		})
-	}
-	return strings.Join(parts, "/"), parameters, nil
-}
+// Of returns the record.
+func (Fields[T]) Of() any { return *new(T) }

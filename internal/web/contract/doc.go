@@ -1,20 +1,4 @@
-// Package contract generates the descriptions of the API: an OpenAPI document of its
-// endpoints, and an AsyncAPI document of its WebSocket. A test of package server generates
-// the tables of docs/api.md from the same contract.
-//
-// It contains no endpoints. Routes and frames are defined where they are served (packages
-// api and callback), in the same tables that the router is built from, and their payloads
-// are the Go types that are read and written there; the events of jobs are defined in
-// package lifecycle, and the kinds come from package kind. Package server combines them
-// into a Contract. So nothing is served without being described.
-//
-// Schemas are derived from the types by reflection. The meaning of their fields and values
-// is described only in the comments of the source: descriptions.json contains these
-// comments, because a program cannot read its own at run time. go generate writes the file,
-// and a test checks that it is up to date.
-//
-// Examples are recorded: examples.json contains what a test sent to a real server and the
-// responses (go test ./test/contract -run EveryAnswer -update).
+// Package contract describes the API to its callers: the types with which packages api and callback describe
+// their routes in the tables of the router, and the documents of the API, OpenAPI and AsyncAPI. The documents are
+// generated from these tables (package test/document, make generate) and embedded; a server adds its kinds.
 package contract
-
-//go:generate go test -vet=off . -run TestDescriptionsAreUpToDate -update

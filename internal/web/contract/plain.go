@@ -6,11 +6,11 @@ import (
 )
 
 // Generators of clients read most of JSON Schema, but refuse a whole document for what they do not
-// know. plainSchema and its parts rewrite such schemas to others that mean the same.
+// know. Plain and its parts rewrite such schemas to others that mean the same.
 
-// plainSchema returns a schema without true and false in the place of schemas, and without several types
+// Plain returns a schema without true and false in the place of schemas, and without several types
 // other than null.
-func plainSchema(schema any) any {
+func Plain(schema any) any {
 	switch schema := schema.(type) {
 	case bool:
 		if schema {
@@ -37,15 +37,15 @@ func plainChild(keyword string, value any) any {
 	case isObject && slices.Contains(byName, keyword):
 		plain := object{}
 		for name, child := range named {
-			plain[name] = plainSchema(child)
+			plain[name] = Plain(child)
 		}
 		return plain
 	case isObject, isBool:
-		return plainSchema(value)
+		return Plain(value)
 	case isList && keyword != "type":
 		plain := make([]any, len(list))
 		for i, child := range list {
-			plain[i] = plainSchema(child)
+			plain[i] = Plain(child)
 		}
 		return plain
 	}

@@ -1,195 +1,53 @@
 package contract
 
 import (
-	"bytes"
-	"cmp"
-	"encoding"
 	"encoding/json"
 	"fmt"
 	"maps"
-	"reflect"
-	"regexp"
 	"slices"
 	"strings"
-	"time"
-
-	"github.com/invopop/jsonschema"
 
 	"ringback/internal/job"
 	"ringback/internal/text/lazy"
 )
 
-// place is the prefix of references to the schemas of a document.
-const place = "#/components/schemas/"
+// Place is the prefix of references to the schemas of a document.
+const Place = "#/components/schemas/"
 
-type schemas struct {
-	all   map[string]json.RawMessage
-	types map[string]reflect.Type
-	// closed contains the schemas that reject unknown fields: those of requests.
-	closed map[string]bool
-	// faults contains what could not be described.
-	faults []string
-}
+type object = map[string]any
 
-func newSchemas() *schemas {
-	return &schemas{all: map[string]json.RawMessage{}, types: map[string]reflect.Type{}, closed: map[string]bool{}}
-}
+// Schemas are the schemas of a document, by name.
+type Schemas map[string]json.RawMessage
 
-// openValues are named strings that may have values other than ours: clients must expect
-// them.
-var openValues = map[reflect.Type]bool{reflect.TypeFor[job.Code](): true, reflect.TypeFor[job.MessageType](): true}
-
-// answer returns the schema of a response. Fields may be added to it later, so it allows
-// unknown ones.
-func (s *schemas) answer(v any) json.RawMessage { return s.reflect(v, false) }
-
-// request returns the schema of a request, which rejects unknown fields.
-func (s *schemas) request(v any) json.RawMessage { return s.reflect(v, true) }
-
-func (s *schemas) reflect(v any, closed bool) json.RawMessage {
-	r := jsonschema.Reflector{
-		Anonymous: true, AllowAdditionalProperties: !closed, Mapper: s.mapped, Namer: s.name, LookupComment: commentOf,
+// add adds the schemas of a kind.
+func (s Schemas) add(k Kind) error {
+	all := map[string]json.RawMessage{k.Name + ".input": k.Input, k.Name + ".result": k.Result}
+	for _, a := range k.Actions {
+		all[k.Name+".action."+a.Name] = a.Input
 	}
-	root := r.Reflect(v)
-	for name, definition := range root.Definitions {
-		relax(definition, s.types[name])
-		if s.all[name] == nil || closed && !s.closed[name] {
-			s.all[name], s.closed[name] = s.text(definition), closed
+	for name, source := range all {
+		if err := s.embed(name, source); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
 		}
-	}
-	root.Definitions, root.Version = nil, ""
-	return s.text(root)
-}
-
-func (s *schemas) text(schema *jsonschema.Schema) json.RawMessage {
-	return bytes.ReplaceAll(job.MustJSON(schema), []byte(`"#/$defs/`), []byte(`"`+place))
-}
-
-func (s *schemas) fault(format string, args ...any) {
-	s.faults = append(s.faults, fmt.Sprintf(format, args...))
-}
-
-// names are the names of types that would be unclear by their own name outside their
-// package.
-var names = map[string]string{
-	"api.runConfig": "NewRun", "job.Counts": "JobCounts", "checkpoint.Incoming": "NewMessage",
-	"checkpoint.Reply": "NewReply", "hub.outgoing": "FrameAnswer",
-}
-
-func (s *schemas) name(t reflect.Type) string {
-	if t.Name() == "" || t.PkgPath() == "" || t == reflect.TypeFor[time.Time]() || t == reflect.TypeFor[json.RawMessage]() {
-		return t.Name()
-	}
-	name := cmp.Or(names[keyOf(t)], capital(strings.TrimSuffix(plainName(t), "View")))
-	if other, taken := s.types[name]; taken && other != t {
-		s.fault("%s and %s are both called %s", keyOf(other), keyOf(t), name)
-	}
-	s.types[name] = t
-	return name
-}
-
-// relax makes the fields of embedded pointers optional: they are all present or all absent.
-func relax(schema *jsonschema.Schema, t reflect.Type) {
-	if t == nil || t.Kind() != reflect.Struct {
-		return
-	}
-	for f := range t.Fields() {
-		if !f.Anonymous || f.Type.Kind() != reflect.Pointer {
-			continue
-		}
-		for inner := range f.Type.Elem().Fields() {
-			schema.Required = slices.DeleteFunc(schema.Required, func(name string) bool { return name == tagName(inner) })
-		}
-	}
-}
-
-// mapped returns the schema of a type if its JSON differs from its Go kind; nil for other
-// types.
-func (s *schemas) mapped(t reflect.Type) *jsonschema.Schema {
-	switch {
-	case t.Implements(reflect.TypeFor[selection]()):
-		return s.selected(reflect.Zero(t).Interface().(selection).of())
-	case t == reflect.TypeFor[job.Seq]():
-		return &jsonschema.Schema{Type: "string", Pattern: "^[0-9]{16}$"}
-	case t.ConvertibleTo(reflect.TypeFor[time.Time]()) && t.Kind() == reflect.Struct:
-		return &jsonschema.Schema{Type: "string", Format: "date-time"}
-	case t.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
-		return &jsonschema.Schema{Type: "string"}
-	case t.Kind() == reflect.String && len(descriptions().Values[keyOf(t)]) > 0:
-		name := s.name(t)
-		s.all[name] = s.text(enumerated(t))
-		return &jsonschema.Schema{Ref: place + name}
 	}
 	return nil
 }
 
-// Fields represents a record of which any fields may be left out.
-type Fields[T any] struct{}
-
-func (Fields[T]) of() any { return *new(T) }
-
-// selection is implemented by Fields of any type.
-type selection interface{ of() any }
-
-// selected returns the schema of a record without required fields.
-func (s *schemas) selected(of any) *jsonschema.Schema {
-	s.answer(of)
-	name := s.name(reflect.TypeOf(of))
-	schema := s.resolved(s.all[name])
-	delete(schema, "required")
-	s.all[name+"Fields"] = job.MustJSON(schema)
-	return &jsonschema.Schema{Ref: place + name + "Fields"}
-}
-
-// enumerated returns the schema of a named string with all of its values.
-func enumerated(t reflect.Type) *jsonschema.Schema {
-	schema := &jsonschema.Schema{Type: "string"}
-	var lines []string
-	var values []any
-	for _, value := range descriptions().Values[keyOf(t)] {
-		values = append(values, value.Value)
-		line := "- `" + value.Value + "`"
-		if value.Comment != "" {
-			line += ": " + strings.TrimPrefix(value.Comment, "is ")
-		}
-		lines = append(lines, line)
-	}
-	if openValues[t] {
-		schema.Examples = values
-		lines = append(lines, "\nMore may be added.")
-	} else {
-		schema.Enum = values
-	}
-	schema.Description = strings.Join(lines, "\n")
-	return schema
-}
-
-func (s *schemas) kinds(kinds []Kind) {
-	for _, k := range kinds {
-		s.embed(k.Name+".input", k.Input)
-		s.embed(k.Name+".result", k.Result)
-		for _, a := range k.Actions {
-			s.embed(k.Name+".action."+a.Name, a.Input)
-		}
-	}
-}
-
 // embed adds a kind's schema, which was a document by itself, and adapts its references.
-func (s *schemas) embed(name string, source json.RawMessage) {
+func (s Schemas) embed(name string, source json.RawMessage) error {
 	var schema any
 	if err := job.UnmarshalExact(source, &schema); err != nil {
-		s.fault("%s: %v", name, err)
-		return
+		return err
 	}
 	referred := map[string]bool{}
-	moved(schema, place+name, referred)
+	moved(schema, Place+name, referred)
 	if root, ok := schema.(object); ok {
 		delete(root, "$schema")
 		delete(root, "$id")
 		definitions, _ := root["$defs"].(object)
 		for inner, definition := range definitions {
 			if referred[inner] {
-				s.all[name+"."+inner] = job.MustJSON(definition)
+				s[name+"."+inner] = job.MustJSON(Plain(definition))
 				delete(definitions, inner)
 			}
 		}
@@ -197,7 +55,8 @@ func (s *schemas) embed(name string, source json.RawMessage) {
 			delete(root, "$defs")
 		}
 	}
-	s.all[name] = job.MustJSON(schema)
+	s[name] = job.MustJSON(Plain(schema))
+	return nil
 }
 
 // isName matches the names that schemas of a document may have.
@@ -238,11 +97,11 @@ var (
 	data   = []string{"const", "enum", "default", "examples"}
 )
 
-func ref(name string) object { return object{"$ref": place + name} }
+func ref(name string) object { return object{"$ref": Place + name} }
 
-// joined merges the fields of other into an object's schema; fields of one take precedence.
-func (s *schemas) joined(one, other json.RawMessage) object {
-	a, b := s.resolved(one), s.resolved(other)
+// Joined merges the fields of other into an object's schema; fields of one take precedence.
+func (s Schemas) Joined(one, other json.RawMessage) object {
+	a, b := s.Resolved(one), s.Resolved(other)
 	properties := object{}
 	for _, from := range []object{b, a} {
 		of, _ := from["properties"].(object)
@@ -266,50 +125,14 @@ func list(v any) []any {
 	return items
 }
 
-// resolved returns an object's schema after following references.
-func (s *schemas) resolved(text json.RawMessage) object {
-	var schema object
-	if err := json.Unmarshal(text, &schema); err != nil {
-		s.fault("%v", err)
+// Resolved returns an object's schema after following references; an empty one for any that is not an object.
+func (s Schemas) Resolved(text json.RawMessage) object {
+	schema := object{}
+	if json.Unmarshal(text, &schema) != nil {
 		return object{}
 	}
 	if name, ok := schema["$ref"].(string); ok {
-		return s.resolved(s.all[strings.TrimPrefix(name, place)])
+		return s.Resolved(s[strings.TrimPrefix(name, Place)])
 	}
 	return schema
-}
-
-var reference = lazy.Regexp(`"` + regexp.QuoteMeta(place) + `([^"/]+)`)
-
-// prune removes the schemas that these parts of the document do not refer to, directly or
-// indirectly, and makes the others plain.
-func (s *schemas) prune(parts ...any) {
-	used := map[string]bool{}
-	var follow func(part any)
-	follow = func(part any) {
-		for _, match := range reference().FindAllSubmatch(job.MustJSON(part), -1) {
-			if name := string(match[1]); !used[name] {
-				used[name] = true
-				follow(s.all[name])
-			}
-		}
-	}
-	for _, part := range parts {
-		follow(part)
-	}
-	maps.DeleteFunc(s.all, func(name string, _ json.RawMessage) bool { return !used[name] })
-	for name, text := range s.all {
-		var schema any
-		if err := job.UnmarshalExact(text, &schema); err != nil {
-			s.fault("%s: %v", name, err)
-		}
-		if plain := plainSchema(schema); !reflect.DeepEqual(plain, schema) {
-			s.all[name] = job.MustJSON(plain)
-		}
-	}
-	for name := range used {
-		if s.all[name] == nil {
-			s.fault("there is no schema %s", name)
-		}
-	}
 }

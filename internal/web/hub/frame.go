@@ -7,7 +7,6 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/store"
-	"ringback/internal/web/contract"
 )
 
 // frame is a frame to clients, encoded once for all of them.
@@ -44,46 +43,3 @@ var resync = &frame{bytes: encode(websocket.TextMessage, `{"event":"resync"}`)}
 
 // pinger is a ping frame.
 var pinger = &frame{bytes: encode(websocket.PingMessage, "")}
-
-// The types of frames that have no other Go type.
-type (
-	plainFrame struct {
-		Type string `json:"type"`
-	}
-	choiceFrame struct {
-		Type string `json:"type"`
-		// RequestID is the job to subscribe to or unsubscribe from.
-		RequestID job.ID `json:"requestId"`
-		// Text is true to subscribe also to the text while Claude writes it, or to unsubscribe only from
-		// the text.
-		Text bool `json:"text,omitempty"`
-	}
-	resyncFrame struct {
-		Event string `json:"event"`
-	}
-)
-
-// Frames describes the frames of a connection other than events. Replies are described
-// elsewhere.
-func Frames() []contract.Frame {
-	return []contract.Frame{
-		{Name: "ping", ByClient: true, Text: "Pings the server, which answers with `pong`.", Type: plainFrame{}},
-		{
-			Name: "subscribe", ByClient: true,
-			Text: "Subscribes to the events of one job, with `text` also to the text that Claude is writing; answered by an `ack`.",
-			Type: choiceFrame{},
-		},
-		{
-			Name: "unsubscribe", ByClient: true,
-			Text: "Ends the subscription, with `text` only that to the text; answered by an `ack`.", Type: choiceFrame{},
-		},
-		{Name: "pong", Text: "Answers a `ping`.", Type: plainFrame{}},
-		{Name: "ack", Text: "A frame was accepted; after a reply, `checkpoint` is the question's new state.", Type: outgoing{}},
-		{Name: "error", Text: "A frame was refused, with the reason.", Type: outgoing{}},
-		{
-			Name: "text", Prefixed: true, Text: "A piece of the text that Claude is writing, for subscribed clients.",
-			Type: job.TextEvent{},
-		},
-		{Name: "resync", Text: "Events are missing before the next one: read again over HTTP what is shown.", Type: resyncFrame{}},
-	}
-}

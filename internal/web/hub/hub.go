@@ -13,7 +13,6 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/store"
-	"ringback/internal/web/contract"
 )
 
 // CloseCode is the reason why the server closes a connection; docs/api.md lists them.
@@ -28,23 +27,6 @@ const (
 	CloseUnauthorized CloseCode = 4401                          // no valid key or token, or it has expired
 	CloseForbidden    CloseCode = 4403                          // this caller or this page is not allowed
 )
-
-// Closes lists the close codes and how a client should react to each.
-func Closes() []contract.Close {
-	return []contract.Close{
-		{Code: int(CloseRestart), When: "the server restarts", Then: "connect again with `since`"},
-		{Code: int(CloseSlow), When: "the client reads too slowly", Then: "connect again with `since`"},
-		{Code: int(CloseBadRequest), When: "the URL is wrong, such as a malformed `since`", Then: "correct it"},
-		{
-			Code: int(CloseUnauthorized), When: "no valid key or token, or it has expired or was removed, also while connected",
-			Then: "connect with a new one",
-		},
-		{
-			Code: int(CloseForbidden), When: "another user's `userId` or job, or the page's origin is not in `CORS_ORIGINS`",
-			Then: "do not connect again",
-		},
-	}
-}
 
 // Subprotocol is the one that the server selects if a client offers several.
 const Subprotocol = "ringback"

@@ -168,8 +168,8 @@ type incoming struct {
 	Text any `json:"text"`
 }
 
-// outgoing answers a client's frame.
-type outgoing struct {
+// FrameAnswer answers a client's frame.
+type FrameAnswer struct {
 	Type string `json:"type"`
 	// For is the type of the frame being answered.
 	For          string           `json:"for,omitempty"`
@@ -189,42 +189,42 @@ func (c *client) answer(ctx context.Context, text []byte) {
 	}
 }
 
-func (c *client) handle(ctx context.Context, text []byte) outgoing {
+func (c *client) handle(ctx context.Context, text []byte) FrameAnswer {
 	var in incoming
 	body, err := strictjson.Decode(text)
 	if err == nil {
 		err = strictjson.KnownInto(body, &in)
 	}
 	if err != nil {
-		return outgoing{Type: "error", Error: "Malformed frame", Hint: `Send a JSON object such as {"type":"ping"}.`}
+		return FrameAnswer{Type: "error", Error: "Malformed frame", Hint: `Send a JSON object such as {"type":"ping"}.`}
 	}
 	switch in.Type {
 	case "ping":
-		return outgoing{Type: "pong"}
+		return FrameAnswer{Type: "pong"}
 	case "subscribe", "unsubscribe":
 		if in.RequestID == "" {
-			return outgoing{Type: "error", For: in.Type, Error: "requestId is required but missing"}
+			return FrameAnswer{Type: "error", For: in.Type, Error: "requestId is required but missing"}
 		}
 		withText, isBool := in.Text.(bool)
 		if in.Text != nil && !isBool {
-			return outgoing{Type: "error", For: in.Type, Error: "text must be true or false"}
+			return FrameAnswer{Type: "error", For: in.Type, Error: "text must be true or false"}
 		}
 		if in.Type == "subscribe" {
 			ctx, cancel := context.WithTimeout(ctx, replyTimeout)
 			defer cancel()
 			if err := c.MayFollow(ctx, in.RequestID); err != nil {
-				return c.refusal(outgoing{For: in.Type, RequestID: in.RequestID}, err)
+				return c.refusal(FrameAnswer{For: in.Type, RequestID: in.RequestID}, err)
 			}
 		}
 		c.choose(in.RequestID, in.Type == "subscribe", withText)
 		if withText && in.Type == "subscribe" {
 			c.readText(in.RequestID)
 		}
-		return outgoing{Type: "ack", For: in.Type, RequestID: in.RequestID}
+		return FrameAnswer{Type: "ack", For: in.Type, RequestID: in.RequestID}
 	case "reply":
 		return c.handleReply(ctx, in.CheckpointID, body)
 	}
-	return outgoing{
+	return FrameAnswer{
 		Type: "error", For: in.Type, Error: "Unknown frame type", Hint: "Known are ping, reply, subscribe and unsubscribe.",
 	}
 }
@@ -233,20 +233,20 @@ func (c *client) handle(ctx context.Context, text []byte) outgoing {
 const replyTimeout = 10 * time.Second
 
 // handleReply handles a reply to a checkpoint and returns an ack or an error frame.
-func (c *client) handleReply(ctx context.Context, id job.CheckpointID, body map[string]any) outgoing {
+func (c *client) handleReply(ctx context.Context, id job.CheckpointID, body map[string]any) FrameAnswer {
 	ctx, cancel := context.WithTimeout(ctx, replyTimeout)
 	defer cancel()
 	delete(body, "checkpointId")
 	delete(body, "type")
 	after, err := c.Reply(ctx, id, body)
 	if err == nil {
-		return outgoing{Type: "ack", For: "reply", CheckpointID: id, Checkpoint: &after}
+		return FrameAnswer{Type: "ack", For: "reply", CheckpointID: id, Checkpoint: &after}
 	}
-	return c.refusal(outgoing{For: "reply", CheckpointID: id}, err)
+	return c.refusal(FrameAnswer{For: "reply", CheckpointID: id}, err)
 }
 
 // refusal turns the answer to a frame into an error frame.
-func (c *client) refusal(out outgoing, err error) outgoing {
+func (c *client) refusal(out FrameAnswer, err error) FrameAnswer {
 	out.Type, out.Error, out.Hint = "error", "The frame could not be handled", "Send it again."
 	if e, ok := errors.AsType[*job.Error](err); ok {
 		out.Error, out.Details, out.Hint = e.Message, e.Details, e.Hint

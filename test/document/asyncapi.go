@@ -1,7 +1,6 @@
-package contract
+package document
 
 import (
-	"errors"
 	"maps"
 	"regexp"
 	"strconv"
@@ -9,13 +8,13 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/rules/lifecycle"
+	"ringback/internal/web/contract"
 )
 
-// AsyncAPI returns the WebSocket as an AsyncAPI document, version 3.0. It describes the
+// AsyncAPI returns the WebSocket as an AsyncAPI document, version 3.0, without kinds. It describes the
 // server's point of view: it sends events and receives frames.
-func (c Contract) AsyncAPI() ([]byte, error) {
+func AsyncAPI(c Contract) ([]byte, error) {
 	s := newSchemas()
-	s.kinds(c.Kinds)
 	s.events(c.Events)
 	messages, sends, receives := object{}, []object{}, []object{}
 	for _, row := range c.Events {
@@ -23,7 +22,7 @@ func (c Contract) AsyncAPI() ([]byte, error) {
 		messages[name] = message(name, string(row.Type), capital(row.When)+".", ref(eventName(row.Type)))
 		sends = append(sends, channelMessage(name))
 	}
-	for _, f := range c.Frames {
+	for _, f := range Frames {
 		name := "Frame" + capital(f.Name)
 		messages[name] = message(name, f.Name, f.Text, s.frame(f))
 		if f.ByClient {
@@ -33,38 +32,24 @@ func (c Contract) AsyncAPI() ([]byte, error) {
 		}
 	}
 	closes := object{}
-	for _, one := range c.Closes {
+	for _, one := range Closes {
 		closes[strconv.Itoa(one.Code)] = object{"when": one.When, "then": one.Then}
 	}
-	kinds := kindsOf(c.Kinds)
-	s.prune(messages, kinds)
-	if len(s.faults) > 0 {
-		return nil, errors.New(strings.Join(s.faults, "\n"))
-	}
+	s.prune(messages)
 	channel := object{
 		"address": "/ws", "title": "Events",
 		"description": "The events of one user's jobs, or with `userId=*` of all users' jobs.",
 		"messages":    messages, "bindings": object{"ws": object{"method": "GET", "query": c.query(), "bindingVersion": "0.1.0"}},
 		"x-close-codes": closes,
 	}
-	return written(struct {
-		Version    string   `json:"asyncapi"`
-		Info       object   `json:"info"`
-		Servers    object   `json:"servers"`
-		Kinds      []object `json:"x-kinds"`
-		Channels   object   `json:"channels"`
-		Operations object   `json:"operations"`
-		Components object   `json:"components"`
-	}{
-		Version: "3.0.0",
-		Info:    object{"title": "Ringback", "version": Version, "description": aboutEvents},
-		Servers: object{"ringback": object{
+	made := contract.Document{
+		AsyncAPI: "3.0.0", Info: text(object{"title": "Ringback", "version": Version, "description": aboutEvents}),
+		Servers: text(object{"ringback": object{
 			"host": "{host}", "protocol": "ws", "description": "The server that serves this document; wss if it is behind TLS.",
 			"variables": object{"host": object{"default": "localhost:3001"}},
-		}},
-		Kinds:    kinds,
-		Channels: object{"events": channel},
-		Operations: object{
+		}}),
+		Kinds: []any{}, Channels: text(object{"events": channel}),
+		Operations: text(object{
 			"sendEvents": object{
 				"action": "send", "channel": object{"$ref": "#/channels/events"}, "messages": sends,
 				"summary": "The server sends events to a client.",
@@ -73,9 +58,10 @@ func (c Contract) AsyncAPI() ([]byte, error) {
 				"action": "receive", "channel": object{"$ref": "#/channels/events"}, "messages": receives,
 				"summary": "A client sends frames to the server.",
 			},
-		},
-		Components: object{"schemas": s.all},
-	})
+		}),
+	}
+	made.Components.Schemas = s.all
+	return s.written(made)
 }
 
 const aboutEvents = "Events of jobs, each in one JSON text frame. The name of an event is the prefix of its job's kind (see `x-kinds`), a colon, and its type. " +

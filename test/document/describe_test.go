@@ -1,4 +1,4 @@
-package contract_test
+package document
 
 import (
 	"bytes"
@@ -19,9 +19,9 @@ import (
 // JSON, and of the values of named strings.
 func TestDescriptionsAreUpToDate(t *testing.T) {
 	t.Parallel()
-	all := descriptions{map[string]typeDescription{}, map[string][]value{}}
-	for _, dir := range []string{"web/api", "web/callback", "people/checkpoint", "web/hub", "job", "rules/lifecycle", "store"} {
-		for _, file := range must.Get(filepath.Glob("../../" + dir + "/*.go"))(t) {
+	all := described{map[string]typeDescription{}, map[string][]value{}}
+	for _, dir := range []string{"web/api", "web/callback", "people/checkpoint", "web/hub", "job", "rules/lifecycle", "store", "../test/document"} {
+		for _, file := range must.Get(filepath.Glob("../../internal/" + dir + "/*.go"))(t) {
 			if !strings.HasSuffix(file, "_test.go") {
 				all.file(must.Get(parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments))(t))
 			}
@@ -35,8 +35,8 @@ func TestDescriptionsAreUpToDate(t *testing.T) {
 	generated.File(t, "descriptions.json", out.String())
 }
 
-// descriptions contains the comments, by "<package>.<type>".
-type descriptions struct {
+// described contains the comments, by "<package>.<type>".
+type described struct {
 	Types  map[string]typeDescription `json:"types"`
 	Values map[string][]value         `json:"values"`
 }
@@ -52,7 +52,7 @@ type value struct {
 	Comment string `json:"comment,omitempty"`
 }
 
-func (d descriptions) file(syntax *ast.File) {
+func (d described) file(syntax *ast.File) {
 	for _, declaration := range syntax.Decls {
 		group, ok := declaration.(*ast.GenDecl)
 		if !ok {
@@ -76,7 +76,7 @@ func (d descriptions) file(syntax *ast.File) {
 }
 
 // structure records the comments of a struct that has JSON tags.
-func (d descriptions) structure(name string, of ast.Expr, comment *ast.CommentGroup) {
+func (d described) structure(name string, of ast.Expr, comment *ast.CommentGroup) {
 	structure, ok := of.(*ast.StructType)
 	if !ok {
 		return
@@ -89,18 +89,18 @@ func (d descriptions) structure(name string, of ast.Expr, comment *ast.CommentGr
 		}
 		isJSON = true
 		for _, ident := range field.Names {
-			if text := commentOf(field.Doc, field.Comment); text != "" {
+			if text := textOf(field.Doc, field.Comment); text != "" {
 				fields[ident.Name] = text
 			}
 		}
 	}
 	if isJSON {
-		d.Types[name] = typeDescription{commentOf(comment), fields}
+		d.Types[name] = typeDescription{textOf(comment), fields}
 	}
 }
 
 // constant records a value of a named string.
-func (d descriptions) constant(pkg string, spec *ast.ValueSpec) {
+func (d described) constant(pkg string, spec *ast.ValueSpec) {
 	named, ok := spec.Type.(*ast.Ident)
 	if !ok || len(spec.Values) != 1 {
 		return
@@ -113,13 +113,13 @@ func (d descriptions) constant(pkg string, spec *ast.ValueSpec) {
 	if err != nil || text == "" || ast.IsExported(named.Name) != ast.IsExported(spec.Names[0].Name) {
 		return
 	}
-	comment := strings.TrimPrefix(commentOf(spec.Doc, spec.Comment), spec.Names[0].Name+" ")
+	comment := strings.TrimPrefix(textOf(spec.Doc, spec.Comment), spec.Names[0].Name+" ")
 	key := pkg + "." + named.Name
 	d.Values[key] = append(d.Values[key], value{text, comment})
 }
 
-// commentOf returns the first comment that is not empty, on one line.
-func commentOf(groups ...*ast.CommentGroup) string {
+// textOf returns the first comment that is not empty, on one line.
+func textOf(groups ...*ast.CommentGroup) string {
 	for _, group := range groups {
 		if text := group.Text(); text != "" {
 			return strings.Join(strings.Fields(text), " ")

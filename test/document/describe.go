@@ -1,4 +1,4 @@
-package contract
+package document
 
 import (
 	_ "embed"
@@ -28,7 +28,7 @@ var descriptions = sync.OnceValue(func() (d struct {
 },
 ) {
 	if err := json.Unmarshal(descriptionsJSON, &d); err != nil {
-		panic("contract: " + err.Error()) // the file is embedded in the program
+		panic("document: " + err.Error()) // the file is embedded in the program
 	}
 	return d
 })
@@ -127,7 +127,7 @@ var recorded = sync.OnceValue(func() (all struct {
 },
 ) {
 	if err := json.Unmarshal(examplesJSON, &all); err != nil {
-		panic("contract: " + err.Error()) // the file is embedded in the program
+		panic("document: " + err.Error()) // the file is embedded in the program
 	}
 	return all
 })

@@ -1,9 +1,10 @@
-package contract
+package document
 
 import (
 	"slices"
 
 	"ringback/internal/job"
+	"ringback/internal/web/contract"
 )
 
 // ErrorRow describes when an error is returned.
@@ -42,18 +43,18 @@ var Errors = [...]ErrorRow{
 	},
 }
 
-var errorHeaders = map[job.ErrorKind][]Header{
-	job.Unauthorized: {{"WWW-Authenticate", "The expected credentials, and what is wrong with those in the request (RFC 6750)."}},
-	job.Method:       {{"Allow", "The methods that the path supports."}},
-	job.TooMany:      {{"Retry-After", "The time to wait before the request is sent again, in seconds."}},
-	job.Unavailable:  {{"Retry-After", "The time to wait before the request is sent again, in seconds."}},
+var errorHeaders = map[job.ErrorKind][]contract.Header{
+	job.Unauthorized: {{Name: "WWW-Authenticate", Text: "The expected credentials, and what is wrong with those in the request (RFC 6750)."}},
+	job.Method:       {{Name: "Allow", Text: "The methods that the path supports."}},
+	job.TooMany:      {{Name: "Retry-After", Text: "The time to wait before the request is sent again, in seconds."}},
+	job.Unavailable:  {{Name: "Retry-After", Text: "The time to wait before the request is sent again, in seconds."}},
 }
 
 // errorsOf returns the errors that a route may respond with, ordered by status.
-func errorsOf(r Route) []job.ErrorKind {
+func errorsOf(r contract.Route) []job.ErrorKind {
 	may := slices.Clone(r.Errors)
 	may = append(may, job.Forbidden, job.Internal, job.Unavailable) // host check, caller's process, store
-	if r.Access == Caller || r.Access == BackEnd {
+	if r.Access == contract.Caller || r.Access == contract.BackEnd {
 		may = append(may, job.Unauthorized)
 	}
 	if r.Body != nil || len(r.Query) > 0 {
@@ -65,7 +66,7 @@ func errorsOf(r Route) []job.ErrorKind {
 	if r.Idempotent {
 		may = append(may, job.Conflict)
 	}
-	if r.Access == Claude {
+	if r.Access == contract.Claude {
 		may = append(may, job.NotFound, job.Conflict, job.TooMany)
 	}
 	var all []job.ErrorKind

@@ -1,23 +1,22 @@
-package contract
+package document
 
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"strconv"
 	"strings"
 
 	"ringback/internal/job"
+	"ringback/internal/web/contract"
 )
 
 const mediaJSON = "application/json"
 
-// OpenAPI returns the HTTP endpoints as an OpenAPI document, version 3.1.
-func (c Contract) OpenAPI() ([]byte, error) {
+// OpenAPI returns the HTTP endpoints as an OpenAPI document, version 3.1, without kinds.
+func OpenAPI(c Contract) ([]byte, error) {
 	s := newSchemas()
-	s.kinds(c.Kinds)
 	s.events(c.Events)
-	d := openAPI{contract: c, schemas: s, paths: map[string]object{}, names: map[string]bool{}}
+	d := openAPI{schemas: s, paths: map[string]object{}, names: map[string]bool{}, bodies: contract.Schemas{}}
 	for _, r := range c.Routes {
 		d.route(r)
 	}
@@ -25,30 +24,22 @@ func (c Contract) OpenAPI() ([]byte, error) {
 	for _, row := range Errors {
 		responses[responseName(row.Kind)] = d.failure(row)
 	}
-	kinds := kindsOf(c.Kinds)
-	s.prune(d.paths, responses, kinds)
-	if len(s.faults) > 0 {
-		return nil, errors.New(strings.Join(s.faults, "\n"))
+	s.prune(d.paths, responses, d.bodies)
+	for name, schema := range d.bodies {
+		s.all[name] = schema
 	}
 	var tags []object
-	for _, tag := range Tags {
+	for _, tag := range contract.Tags {
 		tags = append(tags, object{"name": tag.Name, "description": tag.Text})
 	}
-	return written(struct {
-		Version    string            `json:"openapi"`
-		Info       object            `json:"info"`
-		Servers    []object          `json:"servers"`
-		Tags       []object          `json:"tags"`
-		Kinds      []object          `json:"x-kinds"`
-		Paths      map[string]object `json:"paths"`
-		Components object            `json:"components"`
-	}{
-		Version: "3.1.0",
-		Info:    object{"title": "Ringback", "version": Version, "description": aboutHTTP},
-		Servers: []object{{"url": "/", "description": "The server that serves this document."}},
-		Tags:    tags, Kinds: kinds, Paths: d.paths,
-		Components: object{"schemas": s.all, "responses": responses, "securitySchemes": security},
-	})
+	made := contract.Document{
+		OpenAPI: "3.1.0", Info: text(object{"title": "Ringback", "version": Version, "description": aboutHTTP}),
+		Servers: text([]object{{"url": "/", "description": "The server that serves this document."}}),
+		Tags:    text(tags), Kinds: []any{}, Paths: text(d.paths),
+	}
+	made.Components.Schemas, made.Components.Responses = s.all, text(responses)
+	made.Components.SecuritySchemes = text(security)
+	return s.written(made)
 }
 
 const aboutHTTP = "Jobs for the Claude CLI, which calls back. JSON in and out, in UTF-8; times are RFC 3339 in UTC. Unknown fields of a request are refused, and a field that is null counts as absent, except in what the schemas of kinds describe. Ignore unknown fields of a response. " +
@@ -65,36 +56,17 @@ var security = object{
 	},
 }
 
-// kindsOf lists the kinds, with references to their schemas.
-func kindsOf(kinds []Kind) []object {
-	all := []object{}
-	for _, k := range kinds {
-		entry := object{
-			"name": k.Name, "description": k.Description, "events": k.Events, "input": ref(k.Name + ".input"),
-			"result": ref(k.Name + ".result"),
-		}
-		actions := object{}
-		for _, a := range k.Actions {
-			actions[a.Name] = ref(k.Name + ".action." + a.Name)
-		}
-		if len(actions) > 0 {
-			entry["actions"] = actions
-		}
-		all = append(all, entry)
-	}
-	return all
-}
-
 // openAPI is the document under construction.
 type openAPI struct {
-	contract Contract
-	schemas  *schemas
-	paths    map[string]object
+	schemas *schemas
+	paths   map[string]object
+	// bodies are the schemas that contract.WithKinds completes, by their names.
+	bodies contract.Schemas
 	// names are the names of the routes so far.
 	names map[string]bool
 }
 
-func (d *openAPI) route(r Route) {
+func (d *openAPI) route(r contract.Route) {
 	path, parameters, err := readPath(r.Path)
 	if err != nil {
 		d.schemas.fault("%v", err)
@@ -105,13 +77,13 @@ func (d *openAPI) route(r Route) {
 	}
 	if r.Idempotent {
 		parameters = append(parameters, object{
-			"name": IdempotencyKey, "in": "header", "schema": Type{"type": "string", "minLength": 1, "maxLength": 258},
+			"name": IdempotencyKey, "in": "header", "schema": contract.Type{"type": "string", "minLength": 1, "maxLength": 258},
 			"description": "Same as `idempotencyKey` in the body: 1 to 256 characters, plain or in double quotes. The same key of the same user returns the same job.",
 		})
 	}
 	summary, more, _ := strings.Cut(r.Summary, ". ")
 	operation := object{
-		"operationId": r.Name, "tags": []Tag{r.Tag}, "summary": capital(summary), "responses": d.responses(r),
+		"operationId": r.Name, "tags": []contract.Tag{r.Tag}, "summary": capital(summary), "responses": d.responses(r),
 		"security": securityOf(r),
 	}
 	if more != "" {
@@ -135,17 +107,17 @@ func (d *openAPI) route(r Route) {
 
 // securityOf returns the credentials that a route requires, or none: a server in open mode
 // requires none.
-func securityOf(r Route) []object {
+func securityOf(r contract.Route) []object {
 	switch {
 	case r.Signed:
 		return []object{{"bearer": []string{}}, {"webhook": []string{}}, {}}
-	case r.Access == Caller || r.Access == BackEnd:
+	case r.Access == contract.Caller || r.Access == contract.BackEnd:
 		return []object{{"bearer": []string{}}, {}}
 	}
 	return []object{}
 }
 
-func (d *openAPI) body(b Body, example json.RawMessage) object {
+func (d *openAPI) body(b contract.Body, example json.RawMessage) object {
 	media := cmp.Or(b.Media, mediaJSON)
 	entry := object{"schema": d.bodySchema(b)}
 	if example != nil && media == mediaJSON {
@@ -154,7 +126,7 @@ func (d *openAPI) body(b Body, example json.RawMessage) object {
 	return object{"required": !b.Optional, "content": object{media: entry}}
 }
 
-func (d *openAPI) bodySchema(b Body) any {
+func (d *openAPI) bodySchema(b contract.Body) any {
 	own := d.schemas.request(b.Type)
 	switch {
 	case b.Schema != nil:
@@ -167,37 +139,24 @@ func (d *openAPI) bodySchema(b Body) any {
 		}
 		return all
 	case b.InputOf != "":
-		all := d.schemas.joined(own, d.schemas.all[b.InputOf+".input"])
-		delete(all, "description")
-		return all
+		if b.InputOf != contract.InputOf {
+			d.schemas.fault("a body has the input of the kind %s", b.InputOf)
+		}
+		d.bodies[contract.WithInput] = text(d.schemas.resolved(own))
+		return contract.WithInput
 	case b.Open:
 		open := d.schemas.resolved(own)
 		open["additionalProperties"] = true
 		delete(open, "description")
 		return open
 	case b.ByKind:
-		return d.byKind(own)
+		d.bodies[contract.ByKind] = own
+		return contract.ByKind
 	}
 	return own
 }
 
-// byKind returns the schema of a request for a job: the schema of its input depends on its
-// kind.
-func (d *openAPI) byKind(own json.RawMessage) object {
-	var each []object
-	kinds := object{}
-	for _, k := range d.contract.Kinds {
-		name := "NewJob." + k.Name
-		d.schemas.all[name] = job.MustJSON(object{
-			"title": k.Name, "description": k.Description,
-			"allOf": []any{own, object{"properties": object{"kind": object{"const": k.Name}, "input": ref(k.Name + ".input")}}},
-		})
-		each, kinds[k.Name] = append(each, ref(name)), place+name
-	}
-	return object{"oneOf": each, "discriminator": object{"propertyName": "kind", "mapping": kinds}}
-}
-
-func (d *openAPI) responses(r Route) object {
+func (d *openAPI) responses(r contract.Route) object {
 	all := object{}
 	for _, a := range r.Answers {
 		all[strconv.Itoa(a.Status)] = d.answer(a, recorded().Operations[r.Name])
@@ -208,7 +167,7 @@ func (d *openAPI) responses(r Route) object {
 	return all
 }
 
-func (d *openAPI) answer(a Answer, seen exchange) object {
+func (d *openAPI) answer(a contract.Answer, seen exchange) object {
 	response := object{"description": a.Text}
 	if schema := d.answerSchema(a); schema != nil {
 		media := cmp.Or(a.Media, mediaJSON)
@@ -224,7 +183,7 @@ func (d *openAPI) answer(a Answer, seen exchange) object {
 	return response
 }
 
-func (d *openAPI) answerSchema(a Answer) any {
+func (d *openAPI) answerSchema(a contract.Answer) any {
 	switch {
 	case a.Type != nil:
 		return d.schemas.answer(a.Type)
@@ -247,10 +206,10 @@ func (d *openAPI) answerSchema(a Answer) any {
 	return nil
 }
 
-func headersOf(list []Header) object {
+func headersOf(list []contract.Header) object {
 	all := object{}
 	for _, h := range list {
-		all[h.Name] = object{"description": h.Text, "schema": Text()}
+		all[h.Name] = object{"description": h.Text, "schema": contract.Text()}
 	}
 	return all
 }
