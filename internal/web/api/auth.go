@@ -81,7 +81,7 @@ func (s *Server) logChange(c echo.Context, who caller, err error) {
 	if method == http.MethodGet || method == http.MethodHead {
 		return
 	}
-	httpjson.Told(c)
+	httpjson.LogsItself(c)
 	attributes := []any{"method", method, "path", c.Request().URL.Path, "address", c.RealIP()}
 	if who.key != "" {
 		attributes = append(attributes, "key", who.key)

@@ -202,7 +202,7 @@ func (s *Server) startRun(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	config, err := takeObject(body, "agent_tool_config", "expected an object: kind, and fields of the kind's input")
+	config, err := cutObject(body, "agent_tool_config", "expected an object: kind, and fields of the kind's input")
 	if err != nil {
 		return err
 	}

@@ -87,7 +87,7 @@ func (s *Server) replyToCheckpoint(c echo.Context) error {
 
 func (s *Server) reply(ctx context.Context, asked job.Checkpoint, body map[string]any, by job.Actor) (job.Checkpoint, error) {
 	// Numbers in its values stay as they were sent.
-	values, err := takeObject(body, "values", "expected an object of values by name")
+	values, err := cutObject(body, "values", "expected an object of values by name")
 	if err != nil {
 		return job.Checkpoint{}, err
 	}

@@ -51,7 +51,7 @@ func (s *Server) createJob(c echo.Context) error {
 		return err
 	}
 	var n newJob
-	input, err := takeObject(body, "input", "expected an object")
+	input, err := cutObject(body, "input", "expected an object")
 	if err != nil {
 		return err
 	}

@@ -51,9 +51,9 @@ func readObject(c echo.Context) (map[string]any, error) {
 	return body, err
 }
 
-// takeObject removes a field from a body and returns its value, which must be an object. It is not
+// cutObject removes a field from a body and returns its value, which must be an object. It is not
 // decoded with the rest: its numbers must stay as they were sent.
-func takeObject(body map[string]any, field, expected string) (map[string]any, error) {
+func cutObject(body map[string]any, field, expected string) (map[string]any, error) {
 	value, sent := body[field]
 	delete(body, field)
 	object, ok := value.(map[string]any)

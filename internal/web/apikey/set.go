@@ -167,15 +167,15 @@ func (s *Set) Watch(ctx context.Context, every time.Duration, changed func()) {
 		case <-time.After(every): // never shorter, even if late: two quick reads could see the same half-written file
 		}
 		seen := s.read()
-		if seen.same(&before) && s.take(seen) {
+		if seen.same(&before) && s.apply(seen) {
 			changed()
 		}
 		before = seen
 	}
 }
 
-// take puts what was read in force, and reports whether anything changed.
-func (s *Set) take(seen reading) bool {
+// apply puts what was read in force, and reports whether anything changed.
+func (s *Set) apply(seen reading) bool {
 	now, next := s.now.Load(), s.with(seen)
 	if seen.fault != nil {
 		next = &reading{keys: now.keys, text: now.text, fault: fmt.Errorf("API_KEYS_FILE %s: %w", s.file, seen.fault)}

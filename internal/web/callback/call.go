@@ -59,7 +59,7 @@ func (h *Handler) open(c echo.Context, ep endpoint) (*call, error) {
 		return nil, forClaude(err)
 	}
 	guard.Received(c.Request())
-	takeHeaders(c.Request(), body)
+	readEnvelopeHeaders(c.Request(), body)
 	in := &call{
 		ctx: c.Request().Context(), payload: body, text: text, unknown: ep.unknown, name: c.Param("name"), address: c.RealIP(),
 		webhook: webhookOf(c.Request().Header, text), deliveries: new(deliveries),
@@ -69,7 +69,7 @@ func (h *Handler) open(c echo.Context, ep endpoint) (*call, error) {
 
 // admit checks a call from its envelope to its signature.
 func (h *Handler) admit(in *call, ep endpoint) error {
-	if err := in.takeEnvelope(ep.unsigned || in.webhook != nil); err != nil {
+	if err := in.cutEnvelope(ep.unsigned || in.webhook != nil); err != nil {
 		return err
 	}
 	if only := Caller(in.ctx); only != "" && only != in.id {
@@ -183,9 +183,9 @@ func Caller(ctx context.Context) job.ID {
 	return id
 }
 
-// takeHeaders reads the envelope from the headers if the caller cannot write the body:
+// readEnvelopeHeaders reads the envelope from the headers if the caller cannot write the body:
 // for the CLI's hook, and for its requests over MCP.
-func takeHeaders(r *http.Request, body map[string]any) {
+func readEnvelopeHeaders(r *http.Request, body map[string]any) {
 	for _, of := range [...]struct{ field, header string }{{"requestId", claude.HeaderRequestID}, {"hmac", claude.HeaderSignature}} {
 		if value := r.Header.Get(of.header); value != "" {
 			body[of.field] = value
@@ -193,8 +193,8 @@ func takeHeaders(r *http.Request, body map[string]any) {
 	}
 }
 
-// takeEnvelope moves requestId and hmac out of the payload.
-func (in *call) takeEnvelope(unsigned bool) error {
+// cutEnvelope moves requestId and hmac out of the payload.
+func (in *call) cutEnvelope(unsigned bool) error {
 	var details []job.Detail
 	text := func(field string, required bool) string {
 		v, present := in.payload[field]

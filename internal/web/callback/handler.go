@@ -119,7 +119,7 @@ func (h *Handler) serve(ep endpoint) echo.HandlerFunc {
 		}
 		failure := err
 		if err != nil {
-			httpjson.Told(c)
+			httpjson.LogsItself(c)
 			c.Error(err)
 		} else {
 			err = in.send(c, answer)

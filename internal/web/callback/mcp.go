@@ -79,7 +79,7 @@ func (h *Handler) serveMCP(c echo.Context) error {
 	begin, r := time.Now(), c.Request()
 	in, tools, body, err := h.openMCP(c)
 	if err != nil {
-		httpjson.Told(c)
+		httpjson.LogsItself(c)
 		c.Error(err)
 		h.report(r.Context(), ended{mcpEndpoint.Path, c.Response().Status, err, time.Since(begin)}, in)
 		return err
@@ -112,7 +112,7 @@ func (h *Handler) openMCP(c echo.Context) (*call, []tool, []byte, error) {
 		ctx: r.Context(), payload: map[string]any{}, unknown: mcpEndpoint.unknown, address: c.RealIP(),
 		webhook: webhookOf(r.Header, body), deliveries: new(deliveries),
 	}
-	takeHeaders(r, in.payload)
+	readEnvelopeHeaders(r, in.payload)
 	if err := h.admit(in, mcpEndpoint); err != nil {
 		return in, nil, nil, err
 	}
@@ -167,7 +167,7 @@ func (m *mcpRequest) call(t tool, arguments json.RawMessage) *sdk.CallToolResult
 	begin := time.Now()
 	in := *m.in
 	in.name = t.action
-	answer, err := m.take(&in, t, arguments)
+	answer, err := m.run(&in, t, arguments)
 	status := http.StatusOK
 	if err != nil {
 		e := httpjson.Explain(m.log, err, m.http)
@@ -177,9 +177,9 @@ func (m *mcpRequest) call(t tool, arguments json.RawMessage) *sdk.CallToolResult
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(answer)}}, IsError: err != nil}
 }
 
-// take passes a call to a callback's handler. The SDK calls it on its own goroutine, on
+// run passes a call to a callback's handler. The SDK calls it on its own goroutine, on
 // which a panic would end the server.
-func (m *mcpRequest) take(in *call, t tool, arguments json.RawMessage) (answer json.RawMessage, err error) {
+func (m *mcpRequest) run(in *call, t tool, arguments json.RawMessage) (answer json.RawMessage, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			err = fmt.Errorf("tool %s panicked: %v", t.Name, fault)

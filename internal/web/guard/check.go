@@ -48,7 +48,7 @@ func Routes(log *slog.Logger, callerFunc func(context.Context) job.ID, routes ..
 			"call from a job refused", "method", c.Request().Method, "path", c.Request().URL.Path,
 			"requestId", callerFunc(c.Request().Context()),
 		)
-		httpjson.Told(c)
+		httpjson.LogsItself(c)
 		return job.Errorf(job.Forbidden, "Programs of a job cannot call this").
 			WithHint("They can only call the callbacks of their own turn. Everything else is for people and back ends.")
 	}

@@ -18,8 +18,8 @@ import (
 // The maximum rate and burst of log lines about rejected requests, in lines per second and
 // lines.
 const (
-	toldRate  = 5
-	toldBurst = 100
+	refusalRate  = 5
+	refusalBurst = 100
 )
 
 // ThinnedLog returns a log in which warnings and errors of one cause do not pile up: lines with the same
@@ -74,7 +74,7 @@ func aboutStore(r slog.Record) (found bool) {
 // such as rejected requests. Beyond a rate, lines below level error are dropped and
 // counted; the next line reports their number as "suppressed". Errors are always logged.
 func BoundedLog(log *slog.Logger) *slog.Logger {
-	all := newBounds(toldRate, toldBurst)
+	all := newBounds(refusalRate, refusalBurst)
 	return slog.New(&boundedLog{log.Handler(), func(r slog.Record, _ string) *bounds {
 		if r.Level >= slog.LevelError {
 			return nil

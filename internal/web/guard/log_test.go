@@ -24,8 +24,8 @@ func TestStrangersFillNoLog(t *testing.T) {
 			log.With("address", "192.0.2.1").Info("request refused")
 		}
 		log.Error("request failed")
-		if told, failed := strings.Count(text.String(), "refused"), strings.Count(text.String(), "failed"); told != toldBurst || failed != 1 {
-			t.Errorf("of 10,000 refusals, %d were told, want %d; of one failure %d", told, toldBurst, failed)
+		if told, failed := strings.Count(text.String(), "refused"), strings.Count(text.String(), "failed"); told != refusalBurst || failed != 1 {
+			t.Errorf("of 10,000 refusals, %d were told, want %d; of one failure %d", told, refusalBurst, failed)
 		}
 		text.Reset()
 		time.Sleep(time.Minute)

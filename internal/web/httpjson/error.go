@@ -52,8 +52,8 @@ func Refuse(log *slog.Logger, err error, c echo.Context) *job.Error {
 	}
 	status := job.HTTPStatus(e.Kind)
 	refusedForNow := e.Kind == job.Unavailable || e.Kind == job.TooMany
-	if status < http.StatusInternalServerError && !refusedForNow && c.Get(toldKey) == nil &&
-		isWorthTelling(c.Request().Method, status) {
+	if status < http.StatusInternalServerError && !refusedForNow && c.Get(logsItselfKey) == nil &&
+		isWorthLogging(c.Request().Method, status) {
 		log.Info(
 			"request refused", "method", c.Request().Method, "path", c.Request().URL.Path, "status", status,
 			"address", c.RealIP(), "refused", e.Message,
@@ -96,16 +96,16 @@ func Explain(log *slog.Logger, err error, r *http.Request) *job.Error {
 	return e
 }
 
-// toldKey is set in the context of a request if its handler logs the rejection itself.
-const toldKey = "refusal told"
+// logsItselfKey is set in the context of a request if its handler logs the rejection itself.
+const logsItselfKey = "logs itself"
 
-// Told marks a request if its handler logs the outcome itself, with more detail than
+// LogsItself marks a request if its handler logs the outcome itself, with more detail than
 // ErrorHandler has.
-func Told(c echo.Context) { c.Set(toldKey, true) }
+func LogsItself(c echo.Context) { c.Set(logsItselfKey, true) }
 
-// isWorthTelling reports whether a rejection matters to operators: lack of permission, or a
+// isWorthLogging reports whether a rejection matters to operators: lack of permission, or a
 // request that would have changed something. Reading what does not exist does not matter.
-func isWorthTelling(method string, status int) bool {
+func isWorthLogging(method string, status int) bool {
 	return status == http.StatusUnauthorized || status == http.StatusForbidden ||
 		method != http.MethodGet && method != http.MethodHead
 }

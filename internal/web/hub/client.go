@@ -27,8 +27,8 @@ type client struct {
 	net  net.Conn
 	// input is the client's number among the inputs; 0 until it is idle for the first time.
 	input int32
-	// heard is the time of the latest frame from the client, as sinceStart tells it.
-	heard atomic.Int64
+	// lastFrame is the time of the latest frame from the client, as returned by sinceStart.
+	lastFrame atomic.Int64
 
 	// silent is closed when nothing more can be read from the client.
 	silent chan struct{}
@@ -120,7 +120,7 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, want Request) error 
 	served = true
 	c := &client{hub: h, Request: want, conn: conn, in: in, net: conn.NetConn(), readTo: want.Since, silent: make(chan struct{})}
 	c.space = sync.NewCond(&c.mu)
-	c.hear()
+	c.noteFrame()
 	c.prepare()
 	if want.RequestID != "" {
 		c.only = map[job.ID]bool{want.RequestID: true}
@@ -186,9 +186,9 @@ func (c *client) resync(last job.Seq) {
 // of them.
 func (c *client) lose(last job.Seq) {
 	c.mu.Lock()
-	heard := c.readTo > last
+	received := c.readTo > last
 	c.mu.Unlock()
-	if heard {
+	if received {
 		c.resync(last)
 	}
 }
@@ -327,7 +327,7 @@ func (c *client) write() {
 
 // checkLife disconnects a client from which nothing has arrived for too long.
 func (c *client) checkLife() {
-	if sinceStart()-time.Duration(c.heard.Load()) > c.hub.opts.DeadAfter {
+	if sinceStart()-time.Duration(c.lastFrame.Load()) > c.hub.opts.DeadAfter {
 		c.end(websocket.CloseAbnormalClosure, "")
 	}
 }

@@ -70,11 +70,11 @@ func (c *client) await() bool {
 	if err == nil && failed == nil {
 		return true
 	}
-	return in.take(id) == nil // another goroutine reads the error
+	return in.remove(id) == nil // another goroutine reads the error
 }
 
-// take returns a client that is idle, which it then is no longer, or nil.
-func (in *inputs) take(id int32) *client {
+// remove returns a client that is idle, which it then is no longer, or nil.
+func (in *inputs) remove(id int32) *client {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	c := in.idle[id]
@@ -90,7 +90,7 @@ func (in *inputs) run() {
 			panic("hub: waiting for input: " + err.Error())
 		}
 		for _, e := range events[:max(n, 0)] {
-			if c := in.take(e.Fd); c != nil { // the number, as the descriptor may belong to a later client by now
+			if c := in.remove(e.Fd); c != nil { // the number, as the descriptor may belong to a later client by now
 				go c.read()
 			}
 		}
@@ -106,7 +106,7 @@ func (c *client) wake() {
 	in.mu.Lock()
 	id := c.input
 	in.mu.Unlock()
-	if in.take(id) != nil {
+	if in.remove(id) != nil {
 		go c.read()
 	}
 }

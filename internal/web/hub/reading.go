@@ -59,11 +59,11 @@ func upgrade(w http.ResponseWriter, r *http.Request) (*websocket.Conn, *bufio.Re
 func (c *client) prepare() {
 	c.conn.SetReadLimit(64 << 10)
 	c.conn.SetPongHandler(func(string) error {
-		c.hear()
+		c.noteFrame()
 		return nil
 	})
 	c.conn.SetPingHandler(func(data string) error {
-		c.hear()
+		c.noteFrame()
 		c.pong(data)
 		return nil
 	})
@@ -81,7 +81,7 @@ func (c *client) read() {
 			c.left()
 			return
 		}
-		c.hear()
+		c.noteFrame()
 		if c.in.Buffered() == 0 && c.await() {
 			return
 		}
@@ -149,8 +149,8 @@ func (c *client) control() (bool, error) {
 
 func (c *client) pong(data string) { c.offer(&frame{bytes: encode(websocket.PongMessage, data)}) }
 
-// hear notes that a frame has arrived.
-func (c *client) hear() { c.heard.Store(int64(sinceStart())) }
+// noteFrame records that a frame has arrived.
+func (c *client) noteFrame() { c.lastFrame.Store(int64(sinceStart())) }
 
 // started is the origin of sinceStart.
 var started = time.Now()

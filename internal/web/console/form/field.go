@@ -81,22 +81,22 @@ type maker struct {
 	schema *Schema
 	values url.Values
 	faults []job.Detail
-	// told are the faults that a field shows.
-	told map[int]bool
+	// shown are the faults that a field shows.
+	shown map[int]bool
 }
 
 // Form returns the form with what was filled in and the faults of that. values are the values of
 // its controls; faults have the paths of values, "" for the whole.
 func (s *Schema) Form(values url.Values, faults []job.Detail) Field {
 	s.cost = 0
-	m := maker{schema: s, values: values, faults: faults, told: map[int]bool{}}
+	m := maker{schema: s, values: values, faults: faults, shown: map[int]bool{}}
 	field := m.field(s.read(s.Root()), "", "", true, 0)
 	if s.cost > mostCost || values.Has(whole) {
 		field = Field{Control: JSON, Name: whole, Label: "JSON", Required: true, Value: values.Get(whole)}
-		m.told = map[int]bool{}
+		m.shown = map[int]bool{}
 	}
 	for i, fault := range faults { // faults that no control shows
-		if !m.told[i] {
+		if !m.shown[i] {
 			field.Faults = append(field.Faults, strings.TrimPrefix(fault.Path+": "+fault.Message, ": "))
 		}
 	}
@@ -117,7 +117,7 @@ func (m *maker) field(part *node, pointer, label string, required bool, depth in
 	}
 	for i, fault := range m.faults {
 		if fault.Path == pointer && pointer != "" {
-			m.told[i] = true
+			m.shown[i] = true
 			f.Faults = append(f.Faults, fault.Message)
 		}
 	}
