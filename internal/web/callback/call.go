@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"net/http"
 	"strings"
 	"sync"
 
@@ -58,13 +57,24 @@ func (h *Handler) open(c echo.Context, ep endpoint) (*call, error) {
 	if err != nil {
 		return nil, forClaude(err)
 	}
-	guard.Received(c.Request())
-	readEnvelopeHeaders(c.Request(), body)
-	in := &call{
-		ctx: c.Request().Context(), payload: body, text: text, unknown: ep.unknown, name: c.Param("name"), address: c.RealIP(),
-		webhook: webhookOf(c.Request().Header, text), deliveries: new(deliveries),
-	}
+	in := newCall(c, ep, body, text)
 	return in, h.admit(in, ep)
+}
+
+// newCall returns a call whose body was read. The envelope may be in headers, if the caller cannot write the body: of the
+// CLI's hook, and of its requests over MCP.
+func newCall(c echo.Context, ep endpoint, payload map[string]any, body string) *call {
+	r := c.Request()
+	guard.Received(r)
+	for _, of := range [...]struct{ field, header string }{{"requestId", claude.HeaderRequestID}, {"hmac", claude.HeaderSignature}} {
+		if value := r.Header.Get(of.header); value != "" {
+			payload[of.field] = value
+		}
+	}
+	return &call{
+		ctx: r.Context(), payload: payload, text: body, unknown: ep.unknown, name: c.Param("name"), address: c.RealIP(),
+		webhook: webhookOf(r.Header, body), deliveries: new(deliveries),
+	}
 }
 
 // admit checks a call from its envelope to its signature.
@@ -181,16 +191,6 @@ func WithCaller(ctx context.Context, id job.ID) context.Context {
 func Caller(ctx context.Context) job.ID {
 	id, _ := ctx.Value(callerKey{}).(job.ID)
 	return id
-}
-
-// readEnvelopeHeaders reads the envelope from the headers if the caller cannot write the body:
-// for the CLI's hook, and for its requests over MCP.
-func readEnvelopeHeaders(r *http.Request, body map[string]any) {
-	for _, of := range [...]struct{ field, header string }{{"requestId", claude.HeaderRequestID}, {"hmac", claude.HeaderSignature}} {
-		if value := r.Header.Get(of.header); value != "" {
-			body[of.field] = value
-		}
-	}
 }
 
 // cutEnvelope moves requestId and hmac out of the payload.

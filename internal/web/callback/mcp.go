@@ -19,7 +19,6 @@ import (
 	"ringback/internal/job/strictjson"
 	"ringback/internal/turn/claude"
 	"ringback/internal/web/contract"
-	"ringback/internal/web/guard"
 	"ringback/internal/web/httpjson"
 )
 
@@ -107,12 +106,7 @@ func (h *Handler) openMCP(c echo.Context) (*call, []tool, []byte, error) {
 	if err != nil {
 		return nil, nil, nil, forClaude(err)
 	}
-	guard.Received(r)
-	in := &call{
-		ctx: r.Context(), payload: map[string]any{}, unknown: mcpEndpoint.unknown, address: c.RealIP(),
-		webhook: webhookOf(r.Header, body), deliveries: new(deliveries),
-	}
-	readEnvelopeHeaders(r, in.payload)
+	in := newCall(c, mcpEndpoint, map[string]any{}, string(body))
 	if err := h.admit(in, mcpEndpoint); err != nil {
 		return in, nil, nil, err
 	}

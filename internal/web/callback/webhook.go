@@ -16,7 +16,7 @@ type webhook struct {
 	body   []byte
 }
 
-func webhookOf[T string | []byte](header http.Header, body T) *webhook {
+func webhookOf(header http.Header, body string) *webhook {
 	for _, name := range [...]string{notify.HeaderID, notify.HeaderTimestamp, notify.HeaderSignature} {
 		if len(header.Values(name)) > 0 { // one alone is a webhook, too: a wrong one
 			return &webhook{header, []byte(body)}
