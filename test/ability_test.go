@@ -58,7 +58,7 @@ func TestANodeThatCannotRunTurnsLeavesTheJobsToOthers(t *testing.T) {
 	for name, b := range breakages(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			redis := startRedis(t).url
+			redis := startRedis(t).URL
 			b.env["REDIS_URL"] = redis
 			broken := startNode(t, b.env)
 			b.happen()

@@ -17,7 +17,7 @@ const mostAllocations = 106
 func TestAReportOfProgressAllocatesLittle(t *testing.T) {
 	t.Parallel()
 	const batches, reports = 60, 300
-	n := startNode(t, vars{"REDIS_URL": startRedis(t).url, "CALLBACK_RATE": "100000", "LOG_LEVEL": "WARN"})
+	n := startNode(t, vars{"REDIS_URL": startRedis(t).URL, "CALLBACK_RATE": "100000", "LOG_LEVEL": "WARN"})
 	_, envelope := n.manual(t, object{"userId": "u1"})
 	heard := n.listen(t, "userId=u1")
 	client := &rawClient{t: t, url: n.URL + "/api/claude/progress"}

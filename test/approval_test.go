@@ -249,7 +249,7 @@ func TestHeldApproval(t *testing.T) {
 func TestActionByWebhook(t *testing.T) {
 	t.Parallel()
 	hook := startHook(t)
-	prompts := kindsDir(t, "hooked.md", "---\nactions:\n  - {name: order, confirm: never, webhook: '"+hook.url+"'}\n---\nOrder.")
+	prompts := kindsDir(t, "hooked.md", "---\nactions:\n  - {name: order, confirm: never, webhook: '"+hook.URL+"'}\n---\nOrder.")
 	n := startNode(t, vars{"PROMPTS_DIR": prompts, "WEBHOOK_SECRET": hook.secret})
 	id, envelope := n.manual(t, object{"kind": "hooked", "input": object{}, "userId": "u1"})
 	answer := n.want(t, 200, "POST", "/api/claude/actions/order", with(envelope, object{"input": object{"item": "soup"}}))
@@ -347,7 +347,7 @@ func TestActionIsNeverRunTwice(t *testing.T) {
 	text := must.Get(os.ReadFile(filepath.Join(prompts, "gated.md")))(t)
 	slow := strings.Replace(string(text), "echo working;", "echo working; sleep 1717;", 1)
 	must.OK(t, os.WriteFile(filepath.Join(prompts, "gated.md"), []byte(slow), 0o600))
-	env := vars{"REDIS_URL": startRedis(t).url, "DATA_DIR": t.TempDir(), "PROMPTS_DIR": prompts, "HOLD": "0s", "NODE_TIMEOUT": "1s"}
+	env := vars{"REDIS_URL": startRedis(t).URL, "DATA_DIR": t.TempDir(), "PROMPTS_DIR": prompts, "HOLD": "0s", "NODE_TIMEOUT": "1s"}
 	n := startNode(t, env)
 	g := &gated{t: t, n: n, runs: runs}
 	g.id, g.envelope = g.another()

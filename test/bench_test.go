@@ -107,7 +107,7 @@ func playBareServer(redisURL string) {
 // BenchmarkFanOut delivers each event to 1,000 listeners of one user.
 func BenchmarkFanOut(b *testing.B) {
 	const listeners = 1000
-	n := startNode(b, vars{"REDIS_URL": startRedis(b).url, "CALLBACK_RATE": "100000"})
+	n := startNode(b, vars{"REDIS_URL": startRedis(b).URL, "CALLBACK_RATE": "100000"})
 	_, envelope := n.manual(b, object{"userId": "u1"})
 	all := make([]*listener, listeners)
 	for i := range all {

@@ -34,7 +34,7 @@ func spender(r messagesapi.Request) messagesapi.Reply {
 // budgets starts a server with kinds of the given front matter.
 func budgets(t *testing.T, kinds map[string]string, env vars, script messagesapi.Script) (*node, *messagesapi.Server) {
 	t.Helper()
-	all := vars{"SANDBOX": "require", "RETRY_BACKOFF": "50ms", "NODE_TIMEOUT": "1s", "REDIS_URL": startRedis(t).url}
+	all := vars{"SANDBOX": "require", "RETRY_BACKOFF": "50ms", "NODE_TIMEOUT": "1s", "REDIS_URL": startRedis(t).URL}
 	files, schemas := []string{"prices.json", dimes}, []string{}
 	for name, front := range kinds {
 		files = append(files, name+".md", "---\nallowed_tools: [Bash]\n"+front+"\n---\nDo it.\n\nYour name: {{input.name}}")
@@ -308,13 +308,13 @@ func TestRealCLIWaitsAtTheBudgetOfTheDay(t *testing.T) {
 	t.Parallel()
 	sample.OneIn(t, 3)
 	redis := startRedis(t)
-	nextDay := redis.setTimeOfDay(t, storetest.Noon).AddDate(0, 0, 1)
-	n, api := budgets(t, map[string]string{"spend": "max_blocks: 0", "urgent": "on_budget: fail"}, vars{"REDIS_URL": redis.url, "BUDGET_USD_PER_DAY": "0.35", "BUDGET_USD_PER_USER_PER_DAY": "0.50"}, spender)
+	nextDay := setTimeOfDay(t, redis, storetest.Noon).AddDate(0, 0, 1)
+	n, api := budgets(t, map[string]string{"spend": "max_blocks: 0", "urgent": "on_budget: fail"}, vars{"REDIS_URL": redis.URL, "BUDGET_USD_PER_DAY": "0.35", "BUDGET_USD_PER_USER_PER_DAY": "0.50"}, spender)
 	first := n.create(t, object{"kind": "spend", "userId": "u1", "input": object{}})
 	events := n.listen(t, "userId=u2")
 	check := func(id string) {
 		t.Helper()
-		record := n.limited(t, id)
+		record := awaitLimit(t, n, id)
 		failure, _ := record["lastFailure"].(object)
 		if failure["errorCode"] != "budget_exceeded" || !strings.Contains(fmt.Sprint(failure["error"]), "The budget of the server for today (UTC) is used up: 0.40 USD of 0.35 USD.") {
 			t.Errorf("the job waits with %v", record)
@@ -353,7 +353,7 @@ func TestRealCLIWaitsAtTheBudgetOfTheDay(t *testing.T) {
 	must.Contain(t, page, "$0.40 of $0.35: used up", "the console")
 	must.Contain(t, page, "user u1</dt><dd>$0.40 of $0.50<", "the console")
 	n.kill(t)
-	redis.setTimeOfDay(t, 24*time.Hour)
+	setTimeOfDay(t, redis, 24*time.Hour)
 	startNodeIn(t, n.Cmd.Dir, n.env)
 	eventually(t, "a request on the next day", func() bool { return len(api.Requests()) > requests })
 }

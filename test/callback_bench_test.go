@@ -57,7 +57,7 @@ func measureCallbacks(b *testing.B, env vars, script messagesapi.Script) {
 		}
 		return reply
 	})
-	all := vars{"CLAUDE_BIN": bin, "REDIS_URL": startRedis(b).url}
+	all := vars{"CLAUDE_BIN": bin, "REDIS_URL": startRedis(b).URL}
 	for _, entry := range api.Env(b) {
 		name, value, _ := strings.Cut(entry, "=")
 		all[name] = value

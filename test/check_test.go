@@ -32,7 +32,7 @@ Do it.`)
 	}
 	file := filepath.Join(prompts, "own.md")
 	evicting := startRedis(t)
-	if out, err := exec.Command("redis-cli", "-u", evicting.url, "config", "set", "maxmemory-policy", "allkeys-lru").CombinedOutput(); err != nil {
+	if out, err := exec.Command("redis-cli", "-u", evicting.URL, "config", "set", "maxmemory-policy", "allkeys-lru").CombinedOutput(); err != nil {
 		t.Fatalf("redis-cli: %v %s", err, out)
 	}
 	cli := program(t, `echo "2.1 (Claude)"`)
@@ -50,7 +50,7 @@ Do it.`)
 			"problem  " + file + ":9: actions: plain: command: " + prompts + "/plain.txt is not executable",
 		}},
 		"a Redis that is away": {vars{"REDIS_URL": "redis://:s3cret-word@127.0.0.1:1"}, 1, []string{"problem  REDIS_URL: the Redis at 127.0.0.1:1 does not answer"}},
-		"a Redis that forgets": {vars{"REDIS_URL": evicting.url}, 1, []string{"maxmemory-policy allkeys-lru): set it to noeviction"}},
+		"a Redis that forgets": {vars{"REDIS_URL": evicting.URL}, 1, []string{"maxmemory-policy allkeys-lru): set it to noeviction"}},
 		"a CLI that fails":     {vars{"CLAUDE_BIN": program(t, `echo "no such library" >&2; exit 127`)}, 1, []string{"--version ended with exit code 127: no such library"}},
 		"a CLI that answers":   {vars{"CLAUDE_BIN": program(t, `echo "2.1 (Claude)"`)}, 0, []string{": 2.1 (Claude)"}},
 		"an origin with a slash": {vars{"CORS_ORIGINS": "https://app.example/,https://b.example"}, 2, []string{

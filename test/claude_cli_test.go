@@ -18,7 +18,7 @@ func realClaude(t testing.TB, env vars, script messagesapi.Script) (*node, *mess
 	t.Helper()
 	bin := messagesapi.FindCLI(t)
 	api := messagesapi.Start(t, script)
-	all := vars{"CLAUDE_BIN": bin, "REDIS_URL": startRedis(t).url, "SANDBOX": "auto"}
+	all := vars{"CLAUDE_BIN": bin, "REDIS_URL": startRedis(t).URL, "SANDBOX": "auto"}
 	if env["PROMPTS_DIR"] != "" { // commands of a test's own kind write files outside of the job
 		all["SANDBOX"] = "off"
 	}

@@ -7,14 +7,15 @@ import (
 
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
+	"ringback/test/harness"
 	"ringback/test/must"
 	"ringback/test/sample"
 )
 
 // setTimeOfDay sets the store's time, see storetest.SetTimeOfDay.
-func (r *redisServer) setTimeOfDay(t testing.TB, at time.Duration) (day time.Time) {
+func setTimeOfDay(t testing.TB, r *harness.RedisServer, at time.Duration) (day time.Time) {
 	t.Helper()
-	client := must.Get(store.Connect(r.url))(t)
+	client := must.Get(store.Connect(r.URL))(t)
 	defer client.Close()
 	return storetest.SetTimeOfDay(t, client, at)
 }
@@ -33,7 +34,7 @@ func TestAJumpOfRedisClockChangesNothing(t *testing.T) {
 			redis.Start(t)
 			dir := t.TempDir()
 			env := vars{
-				"REDIS_URL": redis.url, "CLAUDE_BIN": patientCLI(t, dir), "NODE_TIMEOUT": "2s",
+				"REDIS_URL": redis.URL, "CLAUDE_BIN": patientCLI(t, dir), "NODE_TIMEOUT": "2s",
 				"PROMPTS_DIR": kindsDir(t, "brief.md", "---\ntimeout: 6s\n---\nBe quick."),
 			}
 			nodes := []*node{startNode(t, env), startNode(t, env)}

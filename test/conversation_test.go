@@ -318,7 +318,7 @@ func TestNobodyAnswers(t *testing.T) {
 func TestAnOrchestratorOutsideIsToldTheReply(t *testing.T) {
 	t.Parallel()
 	hook := startHook(t)
-	n := startNode(t, vars{"WEBHOOK_URL": hook.url, "WEBHOOK_SECRET": hook.secret})
+	n := startNode(t, vars{"WEBHOOK_URL": hook.URL, "WEBHOOK_SECRET": hook.secret})
 	asked := n.want(t, 200, "POST", "/from-llm", object{
 		"sessionId": "session-123", "userId": "user-456", "sender": "assistant", "content": "I need to know the aspect ratio for this image. Available options are: 1:1, 16:9.",
 		"messageType": "hitl_checkpoint", "destination": "user", "logId": "run-789", "props": object{
@@ -434,7 +434,7 @@ func forgetConversations(t *testing.T, dir string) {
 func TestMediaFlowSurvivesARestartAtEachStep(t *testing.T) {
 	t.Parallel()
 	sample.OneIn(t, 3)
-	redis, dir := startRedis(t).url, t.TempDir()
+	redis, dir := startRedis(t).URL, t.TempDir()
 	env := vars{"REDIS_URL": redis, "DATA_DIR": dir, "HOLD": "0s", "NODE_TIMEOUT": "1s", "LISTEN_ADDR": "127.0.0.1:" + freePort(t)}
 	n := startNode(t, env)
 	restart := func() {

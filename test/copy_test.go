@@ -32,7 +32,7 @@ func startOriginal(t *testing.T) *original {
 	o.hook.fail.Store(1 << 30)
 	env := vars{
 		"HOLD": "0s", "WORKERS": "2", "CLAUDE_BIN": patientCLI(t, o.dir), "DATA_DIR": t.TempDir(),
-		"WEBHOOK_URL": o.hook.url, "WEBHOOK_SECRET": o.hook.secret, "NODE_TIMEOUT": "2s", "LISTEN_ADDR": "127.0.0.1:" + freePort(t),
+		"WEBHOOK_URL": o.hook.URL, "WEBHOOK_SECRET": o.hook.secret, "NODE_TIMEOUT": "2s", "LISTEN_ADDR": "127.0.0.1:" + freePort(t),
 	}
 	env["PROMPTS_DIR"], o.runs = gatedKind(t, "")
 	o.n = startNode(t, env)

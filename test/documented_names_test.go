@@ -99,7 +99,7 @@ func wrongName(t *testing.T, n *node, cli commands, text string) string {
 	case first == "make":
 		return makes(t, text)
 	case slices.Contains([]string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete}, first):
-		return n.answersAt(t, text)
+		return answersAt(t, n, text)
 	}
 	return ""
 }
@@ -181,7 +181,7 @@ func makes(t *testing.T, line string) string {
 }
 
 // answersAt reports whether an endpoint exists.
-func (n *node) answersAt(t *testing.T, endpoint string) string {
+func answersAt(t *testing.T, n *node, endpoint string) string {
 	t.Helper()
 	words := strings.Fields(endpoint)
 	path, _, _ := strings.Cut(regexp.MustCompile(`:\w+`).ReplaceAllString(words[1], "x"), "?")

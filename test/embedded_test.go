@@ -33,7 +33,7 @@ func redisOf(server int) int {
 
 // killRedis kills the embedded Redis, like a crash, and waits for the next one, which it
 // returns; 0 if the server has ended.
-func (n *node) killRedis(t testing.TB) (next int) {
+func killRedis(t testing.TB, n *node) (next int) {
 	t.Helper()
 	old := redisOf(n.Cmd.Process.Pid)
 	_ = syscall.Kill(old, syscall.SIGKILL)
@@ -117,7 +117,7 @@ func TestTheEmbeddedRedisIsStartedAgain(t *testing.T) {
 	}
 	for range 3 {
 		time.Sleep(300 * time.Millisecond) // so that reports are in flight
-		n.killRedis(t)
+		killRedis(t, n)
 	}
 	eventually(t, "the server to be ready again", func() bool { status, _ := n.do(t, "GET", "/readyz", nil); return status == http.StatusOK })
 	close(r.stop)
@@ -153,7 +153,7 @@ func TestAServerWhoseRedisKeepsEndingSaysWhy(t *testing.T) {
 	n := startNode(t, nil)
 	id := n.create(t, object{"userId": "u1"})
 	n.await(t, id, "received")
-	for kills := 1; n.killRedis(t) != 0; kills++ {
+	for kills := 1; killRedis(t, n) != 0; kills++ {
 		if kills == 5 {
 			t.Fatal("it was started again five times")
 		}

@@ -159,7 +159,7 @@ func TestTheMediaResultNamesItsFile(t *testing.T) {
 
 func TestFilesOfOtherNodes(t *testing.T) {
 	t.Parallel()
-	redis := startRedis(t).url
+	redis := startRedis(t).URL
 	cli := script(t, fileMaker)
 	worker := startNode(t, vars{"REDIS_URL": redis, "CLAUDE_BIN": cli})
 	beside := startNode(t, vars{"REDIS_URL": redis, "CLAUDE_BIN": cli, "DATA_DIR": worker.Dir}, "--role", "api")

@@ -44,7 +44,7 @@ func (n *node) envelope(t testing.TB, id string) object {
 func TestAJobFromBeforeItsKindHadAWorkspace(t *testing.T) {
 	t.Parallel()
 	env := ownKind(t, "edit", "Edit.", "")
-	maps.Copy(env, vars{"REDIS_URL": startRedis(t).url, "DATA_DIR": t.TempDir()})
+	maps.Copy(env, vars{"REDIS_URL": startRedis(t).URL, "DATA_DIR": t.TempDir()})
 	n := startNode(t, env)
 	id, envelope := n.manual(t, object{"kind": "edit", "userId": "u1", "sessionId": "s1", "input": object{"prompt": "Add a check", "repos": []any{object{"url": goRepository(t, "service")}}}})
 	writeFiles(t, env["PROMPTS_DIR"], map[string]string{"edit.md": "---\nworkspace: {}\nreview: true\n---\nEdit."})

@@ -25,11 +25,11 @@ func TestVersionsThatDoNotGoTogetherDoNotRunTogether(t *testing.T) {
 		t.Helper()
 		must.OK(t, client.ZAdd(ctx, key, redis.Z{Score: float64(time.Now().Add(time.Hour).UnixMilli()), Member: member}).Err())
 	}
-	env := vars{"REDIS_URL": store.url, "NODE_TIMEOUT": "2s", "CLAUDE_BIN": "simulate"}
+	env := vars{"REDIS_URL": store.URL, "NODE_TIMEOUT": "2s", "CLAUDE_BIN": "simulate"}
 	refused := func(naming string) {
 		t.Helper()
 		serve := exec.CommandContext(ctx, harness.Binary(), "serve")
-		serve.Env = append(serve.Environ(), "LISTEN_ADDR=127.0.0.1:0", "DATA_DIR="+t.TempDir(), "REDIS_URL="+store.url, "CLAUDE_BIN=simulate")
+		serve.Env = append(serve.Environ(), "LISTEN_ADDR=127.0.0.1:0", "DATA_DIR="+t.TempDir(), "REDIS_URL="+store.URL, "CLAUDE_BIN=simulate")
 		said, err := serve.CombinedOutput()
 		if err == nil || !strings.Contains(string(said), naming) || !strings.Contains(string(said), "Stop all servers of the other version") {
 			t.Errorf("a server beside %s says %s, %v", naming, said, err)

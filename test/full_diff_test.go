@@ -28,12 +28,12 @@ cd ../..`+harness.SubmitsChange)
 func TestEveryLineOfADiffCanBeRead(t *testing.T) {
 	t.Parallel()
 	env := longChange(t)
-	env["REDIS_URL"] = startRedis(t).url
+	env["REDIS_URL"] = startRedis(t).URL
 	n := startNode(t, env)
 	id := n.create(t, object{"kind": "gated", "userId": "u1", "input": object{"prompt": "begin", "repos": []any{object{"url": goRepository(t, "service")}}}})
 	review := n.openCheckpoint(t, id, "awaiting_approval")["message"].(string)
 	must.Contain(t, review, "inner (added, +1/-0) CAUTION: a git repository of its own", "the review")
-	captured := n.list(t, "/api/jobs/"+id+"/diff")[0]
+	captured := list(t, n, "/api/jobs/"+id+"/diff")[0]
 	if hint, _ := captured["hint"].(string); !strings.Contains(hint, "ringback diff --full "+id) || !strings.Contains(hint, "/api/jobs/"+id+"/diff?from=") {
 		t.Errorf("the hint is %q", hint)
 	}
@@ -45,7 +45,7 @@ func TestEveryLineOfADiffCanBeRead(t *testing.T) {
 	for name, n := range map[string]*node{"with the workspace": n, "elsewhere": elsewhere} {
 		var got strings.Builder
 		for from := 1.0; from > 0; {
-			page := n.list(t, fmt.Sprintf("/api/jobs/%s/diff?file=long.txt&from=%.0f&max_lines=4000", id, from))[0]
+			page := list(t, n, fmt.Sprintf("/api/jobs/%s/diff?file=long.txt&from=%.0f&max_lines=4000", id, from))[0]
 			got.WriteString(page["files"].([]any)[0].(object)["diff"].(string))
 			from, _ = page["next_from"].(float64)
 		}
@@ -72,15 +72,15 @@ func TestDecisionsNameWhatWasSeen(t *testing.T) {
 	remote := goRepository(t, "service")
 	id := n.create(t, object{"kind": "gated", "userId": "u1", "input": object{"prompt": "begin", "repos": []any{object{"url": remote}}}})
 	first := n.openCheckpoint(t, id, "awaiting_approval")
-	seen := n.list(t, "/api/jobs/"+id+"/diff")[0]
+	seen := list(t, n, "/api/jobs/"+id+"/diff")[0]
 	cli("diff", id)
 	n.want(t, 200, "POST", "/api/jobs/"+id+"/steer", object{"prompt": "more"})
 	second := n.openCheckpoint(t, id, "awaiting_approval")
-	now := n.list(t, "/api/jobs/"+id+"/diff")[0]
+	now := list(t, n, "/api/jobs/"+id+"/diff")[0]
 	if seen["iteration"] != 0.0 || now["iteration"] != 1.0 || seen["tree"] == now["tree"] {
 		t.Fatalf("seen was iteration %v tree %v, now it is %v %v", seen["iteration"], seen["tree"], now["iteration"], now["tree"])
 	}
-	if later := mustJSON(n.list(t, "/api/jobs/"+id+"/diff?since=0")[0]); !strings.Contains(later, "+- more") || strings.Contains(later, "+- begin") {
+	if later := mustJSON(list(t, n, "/api/jobs/"+id+"/diff?since=0")[0]); !strings.Contains(later, "+- more") || strings.Contains(later, "+- begin") {
 		t.Errorf("since the first round there is %s", later)
 	}
 	for query, status := range map[string]int{"since=7": 404, "since=-1": 400, "since=x": 400, "context=0": 400} {

@@ -16,7 +16,7 @@ func TestAStoreThatHangsHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	redis := startRedis(t)
 	dir := t.TempDir()
-	env := vars{"REDIS_URL": redis.url, "CLAUDE_BIN": patientCLI(t, dir), "NODE_TIMEOUT": "3s"}
+	env := vars{"REDIS_URL": redis.URL, "CLAUDE_BIN": patientCLI(t, dir), "NODE_TIMEOUT": "3s"}
 	nodes := []*node{startNode(t, env), startNode(t, env)}
 	var ids []string
 	for _, n := range nodes { // each runs some of the jobs
@@ -31,16 +31,16 @@ func TestAStoreThatHangsHoldsNobodyUp(t *testing.T) {
 	defer func() { _ = redis.Cmd.Process.Signal(syscall.SIGCONT) }()
 	var first sync.WaitGroup
 	for _, n := range nodes {
-		first.Go(func() { n.wantRefused(t, "GET", "/api/jobs", "", patient) }) // for longer than NODE_TIMEOUT
-		first.Go(func() { n.wantRefused(t, "GET", "/readyz", "", quick) })
+		first.Go(func() { wantRefused(t, n, "GET", "/api/jobs", "", patient) }) // for longer than NODE_TIMEOUT
+		first.Go(func() { wantRefused(t, n, "GET", "/readyz", "", quick) })
 	}
 	first.Wait()
 	letGo(t, dir) // the results are sent while the store cannot accept them, and retried
 	for _, path := range []string{"/api/jobs", "/api/jobs/" + ids[0], "/api/checkpoints", "/readyz"} {
-		nodes[0].wantRefused(t, "GET", path, "", quick)
+		wantRefused(t, nodes[0], "GET", path, "", quick)
 	}
 	result := with(envelope, mealResult("Soup"))
-	nodes[1].wantRefused(t, "POST", "/api/claude/suggestions", flat(result), quick)
+	wantRefused(t, nodes[1], "POST", "/api/claude/suggestions", flat(result), quick)
 	_ = redis.Cmd.Process.Signal(syscall.SIGCONT)
 
 	for _, n := range nodes {
@@ -63,7 +63,7 @@ const quick, patient = 5 * time.Second, 12 * time.Second
 
 // wantRefused sends a request that must be answered within a time, with 503 and
 // Retry-After.
-func (n *node) wantRefused(t testing.TB, method, path, body string, within time.Duration) {
+func wantRefused(t testing.TB, n *node, method, path, body string, within time.Duration) {
 	t.Helper()
 	begun := time.Now()
 	resp := n.respond(t, method, path, body)

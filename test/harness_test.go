@@ -38,28 +38,21 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// redisServer is a private Redis.
-type redisServer struct {
-	*harness.RedisServer
-	url string
-}
-
-func startRedis(t testing.TB) *redisServer {
+func startRedis(t testing.TB) *harness.RedisServer {
 	t.Helper()
 	return startScannedRedis(t, scan.Suite)
 }
 
 // startScannedRedis is startRedis for tests of the scan itself.
-func startScannedRedis(t testing.TB, s *scan.Scan) *redisServer {
+func startScannedRedis(t testing.TB, s *scan.Scan) *harness.RedisServer {
 	t.Helper()
 	return startRedisAt(t, s, "127.0.0.1")
 }
 
 // startRedisAt starts a Redis at an address of this machine.
-func startRedisAt(t testing.TB, s *scan.Scan, addr string) *redisServer {
+func startRedisAt(t testing.TB, s *scan.Scan, addr string) *harness.RedisServer {
 	t.Helper()
-	r := harness.StartRedisAt(t, s, addr, func(r *harness.RedisServer) { wantInOrder(t, r.URL) })
-	return &redisServer{r, r.URL}
+	return harness.StartRedisAt(t, s, addr, func(r *harness.RedisServer) { wantInOrder(t, r.URL) })
 }
 
 // wantInOrder looks, at the end of a test, for unlisted keys and fields, and for entries

@@ -43,7 +43,7 @@ func startHosts(t *testing.T, env vars, script messagesapi.Script) *hosts {
 	network := harness.NewNetwork(t)
 	h := &hosts{t: t, network: network, model: messagesapi.StartAt(t, network.Addr, script), workers: map[string]*worker{}}
 	h.env = vars{
-		"REDIS_URL": startRedisAt(t, scan.Suite, network.Addr).url, "API_KEYS": hostsKey, "NODE_TIMEOUT": "2s", "HOLD": "0s", "CLAUDE_BIN": bin,
+		"REDIS_URL": startRedisAt(t, scan.Suite, network.Addr).URL, "API_KEYS": hostsKey, "NODE_TIMEOUT": "2s", "HOLD": "0s", "CLAUDE_BIN": bin,
 		"RETRY_BACKOFF": "100ms", "ANTHROPIC_BASE_URL": h.model.URL, "ANTHROPIC_API_KEY": "none", "CLAUDE_CODE_MAX_RETRIES": "1", "SANDBOX": "auto",
 	}
 	maps.Copy(h.env, env)

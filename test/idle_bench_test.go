@@ -19,12 +19,12 @@ func BenchmarkIdleNodes(b *testing.B) {
 	for _, nodes := range []int{1, 10, 50} {
 		b.Run(strconv.Itoa(nodes), func(b *testing.B) {
 			r := startRedis(b)
-			options := must.Get(redis.ParseURL(r.url))(b)
+			options := must.Get(redis.ParseURL(r.URL))(b)
 			client := redis.NewClient(options)
 			defer client.Close()
 			var idle *node
 			for range nodes {
-				idle = startNode(b, vars{"REDIS_URL": r.url})
+				idle = startNode(b, vars{"REDIS_URL": r.URL})
 			}
 			for b.Loop() {
 				time.Sleep(10 * time.Second) // wait for the effects of starting to end

@@ -44,7 +44,7 @@ func builds(t *testing.T, env vars, script messagesapi.Script) (*node, *messages
 }
 
 // running waits until one of Claude's commands runs for a job.
-func (n *node) running(t *testing.T, id string, after int32, turns *atomic.Int32) {
+func running(t *testing.T, n *node, id string, after int32, turns *atomic.Int32) {
 	t.Helper()
 	eventually(t, "Claude to run a command", func() bool {
 		record := n.want(t, 200, "GET", "/api/jobs/"+id, nil)
@@ -61,7 +61,7 @@ func TestACommandIsInterruptedAndItsTurnGoesOn(t *testing.T) {
 			var turns atomic.Int32
 			n, api := builds(t, env, builder(&turns, false))
 			id := n.create(t, object{"userId": "u1", "kind": "build", "input": object{}})
-			n.running(t, id, 0, &turns)
+			running(t, n, id, 0, &turns)
 			record := n.want(t, 200, "POST", "/api/jobs/"+id+"/interrupt", object{"message": "Not all of it."})
 			if i, _ := record["interrupt"].(object); i["scope"] != "command" || i["turn"] != 1.0 {
 				t.Errorf("the record says %v", record["interrupt"])
@@ -127,8 +127,8 @@ func TestATurnIsInterruptedAndTheJobGoesOn(t *testing.T) {
 			}
 			n, api := builds(t, env, builder(&turns, true))
 			id := n.create(t, object{"userId": "u1", "kind": "build", "input": object{}})
-			n.running(t, id, 0, &turns)
-			n = interrupt(t, n, "/api/jobs/"+id+"/interrupt", func() { n.running(t, id, 1, &turns) })
+			running(t, n, id, 0, &turns)
+			n = interrupt(t, n, "/api/jobs/"+id+"/interrupt", func() { running(t, n, id, 1, &turns) })
 			record := n.await(t, id, "received")
 			if record["turn"] != 2.0 || record["attempt"] != nil || record["lastFailure"] != nil {
 				t.Errorf("it took %v turns, attempt %v, %v", record["turn"], record["attempt"], record["lastFailure"])

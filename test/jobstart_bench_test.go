@@ -64,7 +64,7 @@ func runJobs(b *testing.B, cli, sandbox string, atOnce, jobs int) (each cost, el
 	server := startRedis(b)
 	// Scanning for secrets would take as long as a job does.
 	s := harness.StartWith(b, harness.Options{Env: vars{
-		"REDIS_URL": server.url, "CLAUDE_BIN": cli, "WORKERS": strconv.Itoa(atOnce), "LOG_LEVEL": "WARN", "SANDBOX": sandbox,
+		"REDIS_URL": server.URL, "CLAUDE_BIN": cli, "WORKERS": strconv.Itoa(atOnce), "LOG_LEVEL": "WARN", "SANDBOX": sandbox,
 		"CALLBACK_RATE": "100000",
 	}})
 	pid, redis := s.Cmd.Process.Pid, server.Cmd.Process.Pid

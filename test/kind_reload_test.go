@@ -20,7 +20,7 @@ func TestKindsAreReloaded(t *testing.T) {
 actions: [{name: book, confirm: always, command: ['true']}]
 ---
 Plan.`
-	dir, redis := kindsDir(t, "trip.md", trip, "trip.result.json", `{"type": "object", "required": ["old"]}`), startRedis(t).url
+	dir, redis := kindsDir(t, "trip.md", trip, "trip.result.json", `{"type": "object", "required": ["old"]}`), startRedis(t).URL
 	env := vars{"REDIS_URL": redis, "PROMPTS_DIR": dir, "SCHEMAS_DIR": dir, "HOLD": "0s"}
 	n, watching := startNode(t, env), startNode(t, env, "--watch", "--role", "api")
 	write := func(name, text string) {

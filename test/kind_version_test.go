@@ -18,7 +18,7 @@ func TestAParkedJobKeepsItsRules(t *testing.T) {
 actions: [{name: book, confirm: always, command: ['true']}]
 ---
 Plan.`
-	dir, redis := kindsDir(t, "trip.md", morning, "trip.result.json", `{"type": "object", "required": ["old"]}`), startRedis(t).url
+	dir, redis := kindsDir(t, "trip.md", morning, "trip.result.json", `{"type": "object", "required": ["old"]}`), startRedis(t).URL
 	n := startNode(t, vars{"REDIS_URL": redis, "PROMPTS_DIR": dir, "SCHEMAS_DIR": dir, "HOLD": "0s"})
 	elsewhere := startNode(t, vars{"REDIS_URL": redis, "HOLD": "0s"})
 	trip := object{"kind": "trip", "userId": "u1", "input": object{}}

@@ -19,11 +19,11 @@ import (
 func TestNothingIsLeftAfterManyJobs(t *testing.T) {
 	t.Parallel()
 	server := startRedis(t)
-	options := must.Get(redis.ParseURL(server.url))(t)
+	options := must.Get(redis.ParseURL(server.URL))(t)
 	rdb := redis.NewClient(options)
 	defer rdb.Close()
 	keys := func() float64 { return float64(rdb.DBSize(t.Context()).Val()) }
-	n := startNode(t, vars{"REDIS_URL": server.url, "CLAUDE_BIN": quickCLI(t), "RETENTION": "3s", "HUMAN_TIMEOUT": "3s", "LOG_LEVEL": "WARN", "USER_LIMIT": "100"})
+	n := startNode(t, vars{"REDIS_URL": server.URL, "CLAUDE_BIN": quickCLI(t), "RETENTION": "3s", "HUMAN_TIMEOUT": "3s", "LOG_LEVEL": "WARN", "USER_LIMIT": "100"})
 
 	run := func(count int) {
 		ids := make([]string, count)

@@ -51,8 +51,8 @@ func (l *atLimit) conversations() map[string]bool {
 	return found
 }
 
-// limited waits until a job waits for the end of a limit.
-func (n *node) limited(t *testing.T, id string) (record object) {
+// awaitLimit waits until a job waits for the end of a limit.
+func awaitLimit(t *testing.T, n *node, id string) (record object) {
 	t.Helper()
 	eventually(t, "the job to wait for the end of the limit", func() bool {
 		record = n.want(t, 200, "GET", "/api/jobs/"+id, nil)
@@ -89,7 +89,7 @@ func TestRealCLIAtALimitCostsNoAttempt(t *testing.T) {
 			n, _ := realClaude(t, env, limit.script)
 			events := n.listen(t, "userId=u1")
 			first := n.create(t, object{"userId": "u1"})
-			record := n.limited(t, first)
+			record := awaitLimit(t, n, first)
 			failure, _ := record["lastFailure"].(object)
 			if record["status"] != "pending" || record["attempt"] != nil || failure["errorCode"] != c.code {
 				t.Errorf("the job waits with %v", record)

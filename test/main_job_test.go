@@ -15,7 +15,7 @@ import (
 func onEachStore(t *testing.T, check func(t *testing.T, env vars)) {
 	t.Run("redis", func(t *testing.T) {
 		t.Parallel()
-		check(t, vars{"REDIS_URL": startRedis(t).restricted(t, store.Rights()...)})
+		check(t, vars{"REDIS_URL": startRedis(t).Restricted(t, store.Rights()...)})
 	})
 	t.Run("embedded", func(t *testing.T) {
 		t.Parallel()

@@ -27,7 +27,7 @@ func TestMetricsSayWhatWaits(t *testing.T) {
 	}))
 	defer hook.Close()
 	redis, dir := startRedis(t), t.TempDir()
-	n := startNode(t, vars{"REDIS_URL": redis.url, "WORKERS": "1", "CLAUDE_BIN": patientCLI(t, dir), "WEBHOOK_URL": hook.URL})
+	n := startNode(t, vars{"REDIS_URL": redis.URL, "WORKERS": "1", "CLAUDE_BIN": patientCLI(t, dir), "WEBHOOK_URL": hook.URL})
 	first := n.create(t, object{"userId": "u1"})
 	n.await(t, first, "running")
 	second := n.create(t, object{"userId": "u2"})

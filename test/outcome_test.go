@@ -28,7 +28,7 @@ actions:
     `+command+`
 ---
 Deploy.`)
-	n := startNode(t, vars{"HOLD": "0s", "PROMPTS_DIR": prompts, "WEBHOOK_URL": hook.url, "WEBHOOK_SECRET": hook.secret, "DATA_DIR": t.TempDir()})
+	n := startNode(t, vars{"HOLD": "0s", "PROMPTS_DIR": prompts, "WEBHOOK_URL": hook.URL, "WEBHOOK_SECRET": hook.secret, "DATA_DIR": t.TempDir()})
 	a := &allowing{gated: &gated{t: t, n: n}, hook: hook}
 	a.id, a.envelope = a.another()
 	a.cli = commandLine(t, n)
@@ -163,7 +163,7 @@ func TestAPublicationThatFailsIsTold(t *testing.T) {
 	gate := filepath.Join(t.TempDir(), "verified")
 	open(t, gate)
 	env := gatedChange(t, gate)
-	env["WEBHOOK_URL"], env["WEBHOOK_SECRET"] = hooked.url, hooked.secret
+	env["WEBHOOK_URL"], env["WEBHOOK_SECRET"] = hooked.URL, hooked.secret
 	n := startNode(t, env)
 	id := n.create(t, object{"kind": "gated", "userId": "u1", "input": object{"prompt": "begin", "repos": []any{object{"url": remote}}}})
 	first := n.openCheckpoint(t, id, "awaiting_approval")["id"].(string)

@@ -15,8 +15,8 @@ import (
 // one costs while it waits.
 func BenchmarkParkedJobs(b *testing.B) {
 	redis := startRedis(b)
-	n := startNode(b, vars{"REDIS_URL": redis.url, "HOLD": "0s", "WORKERS": "16"})
-	client := must.Get(store.Connect(redis.url))(b)
+	n := startNode(b, vars{"REDIS_URL": redis.URL, "HOLD": "0s", "WORKERS": "16"})
+	client := must.Get(store.Connect(redis.URL))(b)
 	defer client.Close()
 	used := func() float64 {
 		info := must.Get(client.Info(b.Context(), "memory").Result())(b)

@@ -58,7 +58,7 @@ func copyDir(t testing.TB, from, to string) {
 // anOlderFile is a Redis whose append-only file is replaced by an earlier one.
 func anOlderFile(t testing.TB) rewinding {
 	past := newPast(t)
-	return rewinding{env: vars{"REDIS_URL": past.url}, lose: func(t testing.TB, write func()) {
+	return rewinding{env: vars{"REDIS_URL": past.URL}, lose: func(t testing.TB, write func()) {
 		past.keep(t)
 		write()
 		past.goBack(t)
@@ -68,9 +68,9 @@ func anOlderFile(t testing.TB) rewinding {
 // anEmptyOne is a Redis that is emptied while it is used.
 func anEmptyOne(t testing.TB) rewinding {
 	r := startRedis(t)
-	return rewinding{env: vars{"REDIS_URL": r.url}, all: true, lose: func(t testing.TB, write func()) {
+	return rewinding{env: vars{"REDIS_URL": r.URL}, all: true, lose: func(t testing.TB, write func()) {
 		write()
-		r.do(t, "flushall")
+		r.Do(t, "flushall")
 	}}
 }
 
@@ -182,7 +182,7 @@ type ear struct {
 	conn     *websocket.Conn
 }
 
-func (n *node) hear(t testing.TB, user, since, at string) *ear {
+func hear(t testing.TB, n *node, user, since, at string) *ear {
 	t.Helper()
 	conn := harness.Dial(t, n.URL, "userId="+user+"&since="+since, nil)
 	e := &ear{user: user, at: at, conn: conn}
@@ -276,7 +276,7 @@ func newScene(t testing.TB, r rewinding, users []string) *scene {
 	}
 	for _, user := range users {
 		for i, n := range s.nodes {
-			s.ears = append(s.ears, n.hear(t, user, "0", fmt.Sprint("connected to ", i)))
+			s.ears = append(s.ears, hear(t, n, user, "0", fmt.Sprint("connected to ", i)))
 		}
 	}
 	return s
@@ -432,7 +432,7 @@ func (s *scene) round(r rewinding, active, idle, safe string, round int) {
 	}
 	if !r.all {
 		for i, n := range s.nodes {
-			s.ears = append(s.ears, n.hear(s.t, safe, last[safe], fmt.Sprint("back at ", i, " in round ", round)))
+			s.ears = append(s.ears, hear(s.t, n, safe, last[safe], fmt.Sprint("back at ", i, " in round ", round)))
 		}
 		if got := s.nodes[0].want(s.t, http.StatusOK, "GET", "/api/jobs/"+s.jobs[active]["requestId"].(string), nil)["status"]; got != "running" {
 			s.t.Errorf("the job whose result was lost is %v", got)
@@ -463,7 +463,7 @@ func (s *scene) of(user string) (found []*ear) {
 func (s *scene) comesBack(user, since string) {
 	s.t.Helper()
 	for i, n := range s.nodes {
-		e := n.hear(s.t, user, since, fmt.Sprint("back at ", i))
+		e := hear(s.t, n, user, since, fmt.Sprint("back at ", i))
 		eventually(s.t, user+", "+e.at+", to be told", func() bool { return len(e.heard()) > 0 })
 		if got := names(e.heard()); got[0] != "resync" || e.resyncs() != 1 {
 			s.t.Errorf("%s heard %q", e.at, got)
@@ -476,7 +476,7 @@ func (s *scene) comesBack(user, since string) {
 
 // aPast is a Redis whose state can be saved and restored.
 type aPast struct {
-	*redisServer
+	*harness.RedisServer
 	kept string
 }
 
@@ -509,7 +509,7 @@ func TestTurnsOfAStoreThatGoesBack(t *testing.T) {
 	}{
 		"the job": {func(t *testing.T, s *lossOfTurn) bool {
 			s.create(t, "--role", "all")
-			s.past.do(t, "flushall")
+			s.past.Do(t, "flushall")
 			return false
 		}, 1, "turn ended: job unknown to the store"},
 		"the turn": {func(t *testing.T, s *lossOfTurn) bool {
@@ -541,7 +541,7 @@ func TestTurnsOfAStoreThatGoesBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := &lossOfTurn{past: newPast(t), dir: t.TempDir()}
-			s.env = vars{"REDIS_URL": s.past.url, "DATA_DIR": t.TempDir(), "CLAUDE_BIN": patientCLI(t, s.dir), "NODE_TIMEOUT": "1s"}
+			s.env = vars{"REDIS_URL": s.past.URL, "DATA_DIR": t.TempDir(), "CLAUDE_BIN": patientCLI(t, s.dir), "NODE_TIMEOUT": "1s"}
 			if c.lose(t, s) {
 				record := s.node.await(t, s.id, "received")
 				if record["attempt"] != nil && record["attempt"] != 0.0 {

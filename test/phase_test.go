@@ -12,7 +12,7 @@ import (
 
 // phases returns the phases in a job's events, in order, with the last part of the events'
 // names.
-func (n *node) phases(t *testing.T, id string) []string {
+func phases(t *testing.T, n *node, id string) []string {
 	t.Helper()
 	var told []string
 	for _, e := range n.storedEvents(t, id, "") {
@@ -34,10 +34,10 @@ func TestPhasesOfACodeChangeAreSeen(t *testing.T) {
 	id := n.create(t, object{"kind": "gated", "userId": "u1", "input": object{"prompt": "begin", "repos": []any{object{"url": goRepository(t, "service")}}}})
 	eventually(t, "the verifier to run", func() bool { return exists(gate + ".reached") })
 	must.Equal(t, "verifying", n.want(t, 200, "GET", "/api/jobs/"+id, nil)["phase"], "the verifier runs, and the phase is")
-	before := len(n.phases(t, id))
+	before := len(phases(t, n, id))
 	n = n.again(t)
 	eventually(t, "the verifier to run again", func() bool {
-		told := n.phases(t, id)
+		told := phases(t, n, id)
 		return len(told) > before && told[len(told)-1] == "running verifying"
 	})
 	if listed := n.want(t, 200, "GET", "/api/jobs?fields=phase", nil)["jobs"].([]any)[0]; cmp.Diff(object{"phase": "verifying"}, listed) != "" {
@@ -61,7 +61,7 @@ func TestPhasesOfACodeChangeAreSeen(t *testing.T) {
 		"running capturing", "running verifying", // repeated
 		"pending queued", "running preparing", "running publishing",
 	}
-	must.Equal(t, want, n.phases(t, id), "the events' phases")
+	must.Equal(t, want, phases(t, n, id), "the events' phases")
 }
 
 // While Claude's call waits for a person the job is held; afterwards, it is parked.

@@ -45,7 +45,7 @@ func BenchmarkTurnsThatStream(b *testing.B) {
 	cli := filepath.Join(b.TempDir(), "claude")
 	must.OK(b, os.WriteFile(cli, []byte(streamer), 0o755))
 	n := startNode(b, vars{
-		"REDIS_URL": startRedis(b).url, "CLAUDE_BIN": cli, "SANDBOX": "require", "WORKERS": strconv.Itoa(turns), "USER_LIMIT": strconv.Itoa(turns), "LOG_LEVEL": "WARN",
+		"REDIS_URL": startRedis(b).URL, "CLAUDE_BIN": cli, "SANDBOX": "require", "WORKERS": strconv.Itoa(turns), "USER_LIMIT": strconv.Itoa(turns), "LOG_LEVEL": "WARN",
 		"ANTHROPIC_BASE_URL": api.URL, "ANTHROPIC_API_KEY": "none", "BUDGET_USD_PER_DAY": "1000000",
 		"PROMPTS_DIR": kindsDir(b, "stream.md", "---\nmax_attempts: 1\nmax_blocks: 0\n---\nStream."), "SCHEMAS_DIR": kindsDir(b, "stream.result.json", `{"type":"object"}`),
 	})

@@ -41,13 +41,13 @@ func open(t *testing.T, gate string) {
 
 // steered returns the prompts of a job's steers, and the lines that the simulated Claude
 // has written: one for each round.
-func (n *node) steered(t *testing.T, id string) (prompts []string, lines []string) {
+func steered(t *testing.T, n *node, id string) (prompts []string, lines []string) {
 	t.Helper()
 	history, _ := n.want(t, 200, "GET", "/api/jobs/"+id+"/steering", nil)["history"].([]any)
 	for _, round := range history {
 		prompts = append(prompts, round.(object)["prompt"].(string))
 	}
-	for _, diff := range n.list(t, "/api/jobs/"+id+"/diff") {
+	for _, diff := range list(t, n, "/api/jobs/"+id+"/diff") {
 		for line := range strings.Lines(diff["files"].([]any)[0].(object)["diff"].(string)) {
 			if text, ok := strings.CutPrefix(line, "+- "); ok {
 				lines = append(lines, strings.TrimSpace(text))
@@ -85,10 +85,10 @@ func TestQueuedSteersAreDoneOnceEach(t *testing.T) {
 			}
 			eventually(t, "the last round's review", func() bool {
 				j := n.want(t, 200, "GET", "/api/jobs/"+id, nil)
-				prompts, _ := n.steered(t, id)
+				prompts, _ := steered(t, n, id)
 				return len(prompts) >= len(wishes) && j["status"] == "awaiting_approval"
 			})
-			prompts, lines := n.steered(t, id)
+			prompts, lines := steered(t, n, id)
 			lines = slices.Compact(lines) // a turn whose process was lost is repeated
 			must.Equal(t, wishes, prompts, "the rounds")
 			must.Equal(t, append([]string{"begin"}, wishes...), lines, "what Claude did")
@@ -127,7 +127,7 @@ func TestSteersAtEveryMoment(t *testing.T) {
 		})
 	}
 	n.await(t, id, "awaiting_approval")
-	if prompts, _ := n.steered(t, id); !cmp.Equal(want, prompts) {
+	if prompts, _ := steered(t, n, id); !cmp.Equal(want, prompts) {
 		t.Errorf("the rounds are %v", prompts)
 	}
 	must.OK(t, os.Remove(gate))

@@ -17,9 +17,9 @@ import (
 func TestAUsersQuotaOutlivesItsNodes(t *testing.T) {
 	t.Parallel()
 	redis := startRedis(t)
-	redis.setTimeOfDay(t, storetest.Noon)
+	setTimeOfDay(t, redis, storetest.Noon)
 	env := vars{
-		"REDIS_URL": redis.url, "JOBS_PER_USER_AT_ONCE": "6", "JOBS_PER_USER_PER_DAY": "8", "NODE_TIMEOUT": "1s",
+		"REDIS_URL": redis.URL, "JOBS_PER_USER_AT_ONCE": "6", "JOBS_PER_USER_PER_DAY": "8", "NODE_TIMEOUT": "1s",
 		"PROMPTS_DIR": kindsDir(t, "poem.md", "---\njobs_at_once: 9\njobs_per_day: 20\n---\nWrite."), "SCHEMAS_DIR": kindsDir(t, "poem.result.json", `{"type":"object"}`),
 	}
 	nodes := []*node{startNode(t, env), startNode(t, env)}

@@ -134,9 +134,9 @@ func (t *ratios) table() string {
 func (t *ratios) callbacks(b *testing.B) {
 	const jobs, listeners, kept, anew, atRate = 200, 10, 4000, 2000, 1500
 	redis := startRedis(b)
-	n := startNode(b, vars{"REDIS_URL": redis.url, "CALLBACK_RATE": "100000", "LOG_LEVEL": "WARN"})
+	n := startNode(b, vars{"REDIS_URL": redis.URL, "CALLBACK_RATE": "100000", "LOG_LEVEL": "WARN"})
 	pid, redisPID := n.Cmd.Process.Pid, redis.Cmd.Process.Pid
-	bareURL, barePID := bareServer(b, redis.url)
+	bareURL, barePID := bareServer(b, redis.URL)
 	envelopes := make([]object, jobs)
 	for i := range envelopes {
 		_, envelopes[i] = n.manual(b, object{"userId": fmt.Sprint("u", i%100)})
@@ -177,7 +177,7 @@ func (t *ratios) callbacks(b *testing.B) {
 func (t *ratios) results(b *testing.B) {
 	const results, users = 150, 10
 	redis := startRedis(b)
-	n := startNode(b, vars{"REDIS_URL": redis.url, "CALLBACK_RATE": "100000", "LOG_LEVEL": "WARN"})
+	n := startNode(b, vars{"REDIS_URL": redis.URL, "CALLBACK_RATE": "100000", "LOG_LEVEL": "WARN"})
 	floor := newResultFloor(b)
 	ours := func() cost {
 		bodies := make([][]byte, results)

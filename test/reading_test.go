@@ -238,10 +238,10 @@ post `+endpoint+` '`+fields[1:len(fields)-1]+`'
 func TestAReplyAtAUsedUpBudgetIsAskedBack(t *testing.T) {
 	t.Parallel()
 	redis := startRedis(t)
-	day := redis.setTimeOfDay(t, storetest.Noon).Format(time.DateOnly)
-	s := startSlowReader(t, vars{"REDIS_URL": redis.url, "BUDGET_USD_PER_USER_PER_DAY": "1"})
-	redis.do(t, "hset", "rb:{00}:spent:"+day, "user:u1", "2000000000")
-	redis.do(t, "expire", "rb:{00}:spent:"+day, "86400")
+	day := setTimeOfDay(t, redis, storetest.Noon).Format(time.DateOnly)
+	s := startSlowReader(t, vars{"REDIS_URL": redis.URL, "BUDGET_USD_PER_USER_PER_DAY": "1"})
+	redis.Do(t, "hset", "rb:{00}:spent:"+day, "user:u1", "2000000000")
+	redis.Do(t, "expire", "rb:{00}:spent:"+day, "86400")
 	asked := s.first()["id"]
 	s.say("cinema style")
 	eventually(t, "the question to be asked again", func() bool {

@@ -3,7 +3,6 @@ package test
 import (
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,37 +14,21 @@ import (
 	"ringback/test/scan"
 )
 
-// do sends a command to the Redis, as its operator.
-func (r *redisServer) do(t testing.TB, words ...string) {
-	t.Helper()
-	out, err := exec.Command("redis-cli", append([]string{"-e", "-u", r.url}, words...)...).CombinedOutput()
-	if err != nil {
-		t.Fatalf("redis-cli %q: %v %s", words, err, out)
-	}
-}
-
-// restricted returns the URL of the Redis for a user with only these rights.
-func (r *redisServer) restricted(t testing.TB, rights ...string) string {
-	t.Helper()
-	r.do(t, append([]string{"acl", "setuser", "ringback", "on", ">" + scan.RedisPassword}, rights...)...)
-	return strings.Replace(r.url, "default:", "ringback:", 1)
-}
-
 func TestAnUnfitRedisIsRefusedAtTheStart(t *testing.T) {
 	t.Parallel()
 	forgetting, replica, poor := startRedis(t), startRedis(t), startRedis(t)
-	forgetting.do(t, "config", "set", "maxmemory-policy", "allkeys-lru")
-	replica.do(t, "replicaof", "127.0.0.1", "1")
+	forgetting.Do(t, "config", "set", "maxmemory-policy", "allkeys-lru")
+	replica.Do(t, "replicaof", "127.0.0.1", "1")
 	rights := strings.Fields(strings.ReplaceAll(strings.Join(store.Rights(), " "), "+hset ", ""))
 	cluster, _, _ := strings.Cut(harness.StartCluster(t, 0).URL, ",")
 	for name, c := range map[string]struct{ url, says string }{
-		"one that forgets":        {forgetting.url, "may forget jobs when its memory is full (maxmemory-policy allkeys-lru): set it to noeviction"},
-		"a replica":               {replica.url, "is a replica, which takes no writes: name its primary, or use ?master_name="},
-		"a user without a right":  {poor.restricted(t, rights...), "does not allow this user what is needed: give it +hset (ACL SETUSER)"},
-		"a database, not allowed": {poor.restricted(t) + "/1", "does not allow this user what is needed: give it +select (ACL SETUSER)"},
-		"a wrong password":        {strings.Replace(poor.url, "default:", "default:not-", 1), "does not let this user in (WRONGPASS): correct user and password in REDIS_URL"},
+		"one that forgets":        {forgetting.URL, "may forget jobs when its memory is full (maxmemory-policy allkeys-lru): set it to noeviction"},
+		"a replica":               {replica.URL, "is a replica, which takes no writes: name its primary, or use ?master_name="},
+		"a user without a right":  {poor.Restricted(t, rights...), "does not allow this user what is needed: give it +hset (ACL SETUSER)"},
+		"a database, not allowed": {poor.Restricted(t) + "/1", "does not allow this user what is needed: give it +select (ACL SETUSER)"},
+		"a wrong password":        {strings.Replace(poor.URL, "default:", "default:not-", 1), "does not let this user in (WRONGPASS): correct user and password in REDIS_URL"},
 		"one server of a Cluster": {cluster, "is one server of a Cluster: name several in REDIS_URL, separated by commas"},
-		"several, but no Cluster": {poor.url + "," + "127.0.0.1:" + poor.Port, "is no Cluster, which several hosts in REDIS_URL stand for"},
+		"several, but no Cluster": {poor.URL + "," + "127.0.0.1:" + poor.Port, "is no Cluster, which several hosts in REDIS_URL stand for"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -61,7 +44,7 @@ func TestAnUnfitRedisIsRefusedAtTheStart(t *testing.T) {
 }
 
 // retryAfter sends a request and returns the response's Retry-After.
-func (n *node) retryAfter(t testing.TB, path string, body object) (status int, after string) {
+func retryAfter(t testing.TB, n *node, path string, body object) (status int, after string) {
 	t.Helper()
 	resp := must.Get(http.Post(n.URL+path, "application/json", strings.NewReader(flat(body))))(t)
 	defer resp.Body.Close()
@@ -73,7 +56,7 @@ func TestARedisThatIsChangedWhileItRunsIsSaid(t *testing.T) {
 	t.Parallel()
 	sample.OneIn(t, 3)
 	r := startRedis(t)
-	n := startNode(t, vars{"REDIS_URL": r.restricted(t, append(store.Rights(), "+info")...)})
+	n := startNode(t, vars{"REDIS_URL": r.Restricted(t, append(store.Rights(), "+info")...)})
 	n.want(t, http.StatusOK, "GET", "/readyz", nil)
 	for _, c := range []struct {
 		spoil, mend []string
@@ -84,32 +67,32 @@ func TestARedisThatIsChangedWhileItRunsIsSaid(t *testing.T) {
 		{[]string{"config", "set", "min-replicas-to-write", "1"}, []string{"config", "set", "min-replicas-to-write", "0"}, "the store cannot be used: NOREPLICAS"},
 		{[]string{"replicaof", "127.0.0.1", "1"}, []string{"replicaof", "no", "one"}, "the store is a replica"},
 	} {
-		r.do(t, c.spoil...)
+		r.Do(t, c.spoil...)
 		eventually(t, "the server to say: "+c.says, func() bool {
 			status, answer := n.do(t, "GET", "/readyz", nil)
 			return status == http.StatusServiceUnavailable && strings.Contains(flat(answer), c.says)
 		})
-		r.do(t, c.mend...)
+		r.Do(t, c.mend...)
 		eventually(t, "the server to be ready again", func() bool { status, _ := n.do(t, "GET", "/readyz", nil); return status == http.StatusOK })
 	}
 	must.Equal(t, 3, strings.Count(n.Log.String(), "store unfit: a restart of this server would fail"), "three faults are logged … times")
-	r.do(t, "config", "set", "appendonly", "no")
+	r.Do(t, "config", "set", "appendonly", "no")
 	eventually(t, "the server to warn", func() bool {
 		return strings.Contains(flat(n.want(t, http.StatusOK, "GET", "/readyz", nil)), "the store keeps no append-only file")
 	})
-	r.do(t, "config", "set", "appendonly", "yes")
+	r.Do(t, "config", "set", "appendonly", "yes")
 }
 
 // A Redis that cannot save rejects writes: clients retry.
 func TestARedisWhoseDiskFailsIsAnsweredFor(t *testing.T) {
 	t.Parallel()
 	r := startRedis(t)
-	n := startNode(t, vars{"REDIS_URL": r.url})
+	n := startNode(t, vars{"REDIS_URL": r.URL})
 	id, envelope := n.manual(t, object{"kind": "meal-suggestions", "input": mealInput(), "userId": "u1"})
 	inTheWay := filepath.Join(r.Dir, "dump.rdb")
 	must.OK(t, os.Mkdir(inTheWay, 0o700))
-	r.do(t, "config", "set", "save", "3600 100000")
-	r.do(t, "bgsave")
+	r.Do(t, "config", "set", "save", "3600 100000")
+	r.Do(t, "bgsave")
 	eventually(t, "a new job to be refused for now", func() bool {
 		status, _ := n.do(t, "POST", "/api/suggestions?userId=u2", mealInput())
 		return status == http.StatusServiceUnavailable
@@ -119,7 +102,7 @@ func TestARedisWhoseDiskFailsIsAnsweredFor(t *testing.T) {
 		"/api/claude/progress":        with(envelope, object{"message": "Cooking"}),
 		"/api/jobs/" + id + "/cancel": {},
 	} {
-		if status, after := n.retryAfter(t, path, body); status != http.StatusServiceUnavailable || after == "" {
+		if status, after := retryAfter(t, n, path, body); status != http.StatusServiceUnavailable || after == "" {
 			t.Errorf("%s is answered with %d, Retry-After %q", path, status, after)
 		}
 	}
@@ -128,7 +111,7 @@ func TestARedisWhoseDiskFailsIsAnsweredFor(t *testing.T) {
 		return strings.Contains(flat(answer), "MISCONF")
 	})
 	must.OK(t, os.Remove(inTheWay))
-	r.do(t, "bgsave")
+	r.Do(t, "bgsave")
 	eventually(t, "the result to be taken", func() bool {
 		status, _ := n.do(t, "POST", "/api/claude/suggestions", with(envelope, mealResult("Soup")))
 		return status == http.StatusOK

@@ -87,7 +87,7 @@ func TestUnauthorizedSaysWhatIsWrong(t *testing.T) {
 
 // dial connects like a page, and returns the code and reason with which the server closes;
 // 0 if it sends something instead.
-func (n *node) dial(t testing.TB, query string, header http.Header) (code int, reason string) {
+func dial(t testing.TB, n *node, query string, header http.Header) (code int, reason string) {
 	t.Helper()
 	conn := harness.Dial(t, n.URL, query, header) // a page cannot tell a refused handshake from a dead server
 	// Some clients send first.
@@ -105,7 +105,7 @@ func TestRefusedWebSocketsSayWhy(t *testing.T) {
 	n := startNode(t, vars{"API_KEYS": "a-key-of-the-back-end", "JWT_SECRET": tokenSecret, "CLAUDE_BIN": "simulate", "CORS_ORIGINS": "https://front.example"})
 	alice := signed(t, tokenSecret, jwt.SigningMethodHS256, jwt.MapClaims{"sub": "alice", "exp": in(time.Hour)})
 	for name, c := range wrongTokens(t) {
-		if code, reason := n.dial(t, "token="+c.credential, nil); code != 4401 || !strings.Contains(reason, c.says) {
+		if code, reason := dial(t, n, "token="+c.credential, nil); code != 4401 || !strings.Contains(reason, c.says) {
 			t.Errorf("%s: closed with %d %q, want 4401 that says %q", name, code, reason, c.says)
 		}
 	}
@@ -132,15 +132,15 @@ func TestRefusedWebSocketsSayWhy(t *testing.T) {
 		{"a known page", "token=" + alice, page("https://front.example"), 0, ""},
 		{"the owner, as a subprotocol", "", http.Header{"Sec-Websocket-Protocol": {"ringback, " + alice}}, 0, ""},
 	} {
-		if code, reason := n.dial(t, c.query, c.header); code != c.code || !strings.Contains(reason, c.says) || len(reason) > 123 {
+		if code, reason := dial(t, n, c.query, c.header); code != c.code || !strings.Contains(reason, c.says) || len(reason) > 123 {
 			t.Errorf("%s: closed with %d %q, want %d that says %q", c.name, code, reason, c.code, c.says)
 		}
 	}
 	back := http.Header{"Authorization": {"Bearer a-key-of-the-back-end"}}
-	if code, reason := n.dial(t, "userId=bob&requestId="+bobs, back); code != 0 {
+	if code, reason := dial(t, n, "userId=bob&requestId="+bobs, back); code != 0 {
 		t.Errorf("a back end for the job's user: closed with %d %q", code, reason)
 	}
-	if code, _ := n.dial(t, "userId=alice&requestId="+bobs, back); code != 4403 {
+	if code, _ := dial(t, n, "userId=alice&requestId="+bobs, back); code != 4403 {
 		t.Errorf("a back end for another than the job's user: closed with %d", code)
 	}
 	if resp := n.respond(t, "GET", "/ws", nil); resp.Status != 401 || resp.Header.Get("WWW-Authenticate") == "" {

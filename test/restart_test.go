@@ -44,7 +44,7 @@ func restartable(t testing.TB, claude string) vars {
 	t.Helper()
 	port := freePort(t)
 	return vars{
-		"REDIS_URL": startRedis(t).url, "LISTEN_ADDR": "127.0.0.1:" + port, "DATA_DIR": t.TempDir(), "CLAUDE_BIN": claude,
+		"REDIS_URL": startRedis(t).URL, "LISTEN_ADDR": "127.0.0.1:" + port, "DATA_DIR": t.TempDir(), "CLAUDE_BIN": claude,
 	}
 }
 
@@ -234,7 +234,7 @@ func childrenOf(pid int) []int { return harness.ChildrenOf(pid) }
 func TestRedisAway(t *testing.T) {
 	t.Parallel()
 	redis := startRedis(t)
-	n := startNode(t, vars{"REDIS_URL": redis.url})
+	n := startNode(t, vars{"REDIS_URL": redis.URL})
 	id, envelope := n.manual(t, object{"userId": "u1"})
 	events := n.listen(t, "userId=u1")
 	_ = redis.Cmd.Process.Kill()
@@ -269,7 +269,7 @@ func TestRedisAway(t *testing.T) {
 
 func TestTwoResultsAtTheSameMoment(t *testing.T) {
 	t.Parallel()
-	redis := startRedis(t).url
+	redis := startRedis(t).URL
 	nodes := []*node{startNode(t, vars{"REDIS_URL": redis}), startNode(t, vars{"REDIS_URL": redis}, "--role", "api")}
 	for range 20 {
 		id, envelope := nodes[0].manual(t, object{"userId": "u1"})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"ringback/test/harness"
 	"ringback/test/must"
 )
 
@@ -24,7 +25,7 @@ type load struct {
 }
 
 // loadOf returns the current load; cpu is that of the process, including all threads.
-func (r *redisServer) loadOf(b *testing.B, client *redis.Client) load {
+func loadOf(b *testing.B, r *harness.RedisServer, client *redis.Client) load {
 	b.Helper()
 	var all strings.Builder
 	for _, section := range []string{"memory", "stats", "commandstats"} {
@@ -45,9 +46,9 @@ func (r *redisServer) loadOf(b *testing.B, client *redis.Client) load {
 }
 
 // reportLoad reports the load since before, per unit of the given name.
-func (r *redisServer) reportLoad(b *testing.B, client *redis.Client, before load, count float64, name string) {
+func reportLoad(b *testing.B, r *harness.RedisServer, client *redis.Client, before load, count float64, name string) {
 	b.Helper()
-	after := r.loadOf(b, client)
+	after := loadOf(b, r, client)
 	b.ReportMetric((after.memory-before.memory)/count, "redis-bytes/"+name)
 	b.ReportMetric((after.in-before.in)/count, "to-redis-bytes/"+name)
 	b.ReportMetric((after.out-before.out)/count, "from-redis-bytes/"+name)
@@ -56,7 +57,7 @@ func (r *redisServer) reportLoad(b *testing.B, client *redis.Client, before load
 	b.ReportMetric(float64((after.cpu-before.cpu).Microseconds())/count, "redis-cpu-µs/"+name)
 }
 
-func (r *redisServer) client(b *testing.B) *redis.Client {
+func clientOf(b *testing.B, r *harness.RedisServer) *redis.Client {
 	b.Helper()
 	client := r.Client()
 	b.Cleanup(func() { client.Close() })
@@ -68,8 +69,8 @@ func (r *redisServer) client(b *testing.B) *redis.Client {
 func BenchmarkFinishedJobs(b *testing.B) {
 	const jobs, users = 400, 20
 	server := startRedis(b)
-	client := server.client(b)
-	n := startNode(b, vars{"REDIS_URL": server.url, "CLAUDE_BIN": "simulate", "WORKERS": "8", "LOG_LEVEL": "WARN"})
+	client := clientOf(b, server)
+	n := startNode(b, vars{"REDIS_URL": server.URL, "CLAUDE_BIN": "simulate", "WORKERS": "8", "LOG_LEVEL": "WARN"})
 	for b.Loop() {
 		var listening sync.WaitGroup
 		for u := range users {
@@ -80,13 +81,13 @@ func BenchmarkFinishedJobs(b *testing.B) {
 				}
 			})
 		}
-		before, worked := server.loadOf(b, client), cpuOf(b, n.Cmd.Process.Pid)
+		before, worked := loadOf(b, server, client), cpuOf(b, n.Cmd.Process.Pid)
 		for i := range jobs {
 			n.create(b, object{"userId": fmt.Sprint("u", i%users), "kind": "meal-suggestions", "input": object{"dateRangeStart": "2026-03-02", "dateRangeEnd": "2026-03-08"}})
 		}
 		listening.Wait()
 		eventually(b, "all turns to be booked", func() bool { return n.metric(b, "ringback_running_turns") == 0 })
-		server.reportLoad(b, client, before, jobs, "job")
+		reportLoad(b, server, client, before, jobs, "job")
 		b.ReportMetric(float64((cpuOf(b, n.Cmd.Process.Pid)-worked).Microseconds())/jobs, "server-cpu-µs/job")
 		events := 0
 		for u := range users {
@@ -103,8 +104,8 @@ func BenchmarkFinishedJobs(b *testing.B) {
 func BenchmarkEvents(b *testing.B) {
 	const events, users = 9000, 10
 	server := startRedis(b)
-	client := server.client(b)
-	n := startNode(b, vars{"REDIS_URL": server.url, "CALLBACK_RATE": "100000", "LOG_LEVEL": "WARN"})
+	client := clientOf(b, server)
+	n := startNode(b, vars{"REDIS_URL": server.URL, "CALLBACK_RATE": "100000", "LOG_LEVEL": "WARN"})
 	for b.Loop() {
 		web := poster()
 		envelopes, listeners := make([]object, users), make([]*listener, users)
@@ -112,7 +113,7 @@ func BenchmarkEvents(b *testing.B) {
 			_, envelopes[u] = n.manual(b, object{"userId": fmt.Sprint("u", u)})
 			listeners[u] = n.listen(b, fmt.Sprint("userId=u", u))
 		}
-		before, worked := server.loadOf(b, client), cpuOf(b, n.Cmd.Process.Pid)
+		before, worked := loadOf(b, server, client), cpuOf(b, n.Cmd.Process.Pid)
 		var clients sync.WaitGroup
 		for u := range users {
 			clients.Go(func() {
@@ -124,7 +125,7 @@ func BenchmarkEvents(b *testing.B) {
 			})
 		}
 		clients.Wait()
-		server.reportLoad(b, client, before, events, "event")
+		reportLoad(b, server, client, before, events, "event")
 		b.ReportMetric(float64((cpuOf(b, n.Cmd.Process.Pid)-worked).Microseconds())/events, "server-cpu-µs/event")
 	}
 }
@@ -133,18 +134,18 @@ func BenchmarkEvents(b *testing.B) {
 func BenchmarkIdleWebSockets(b *testing.B) {
 	const sockets = 2000
 	server := startRedis(b)
-	client := server.client(b)
-	n := startNode(b, vars{"REDIS_URL": server.url, "WEBSOCKETS": "4000", "WEBSOCKETS_PER_ADDRESS": "4000", "LOG_LEVEL": "WARN"})
+	client := clientOf(b, server)
+	n := startNode(b, vars{"REDIS_URL": server.URL, "WEBSOCKETS": "4000", "WEBSOCKETS_PER_ADDRESS": "4000", "LOG_LEVEL": "WARN"})
 	connections := func() float64 { return float64(len(strings.Split(client.ClientList(b.Context()).Val(), "\n"))) }
 	for b.Loop() {
 		n.listen(b, "userId=first") // pools and caches fill once
 		resident, connected := residentMB(b, n.Cmd.Process.Pid), connections()
-		before := server.loadOf(b, client)
+		before := loadOf(b, server, client)
 		for i := range sockets {
 			n.listen(b, fmt.Sprint("userId=u", i))
 		}
 		b.ReportMetric((residentMB(b, n.Cmd.Process.Pid)-resident)*1024/sockets, "server-KB/websocket")
 		b.ReportMetric((connections()-connected)/sockets, "redis-connections/websocket")
-		server.reportLoad(b, client, before, sockets, "websocket")
+		reportLoad(b, server, client, before, sockets, "websocket")
 	}
 }

@@ -20,14 +20,14 @@ func TestSecretsThatArePlantedAreFound(t *testing.T) {
 	server := startScannedRedis(t, s)
 	const secret = "planted/secret+of&<nobody>" // unknown to the server, so it cannot mask it
 	s.Plant(scan.OfServer, "PLANTED", secret)
-	n := startNodeWith(t, harness.Options{Scan: s, Env: vars{"REDIS_URL": server.url, "HOLD": "0s", "CLAUDE_BIN": script(t, `
+	n := startNodeWith(t, harness.Options{Scan: s, Env: vars{"REDIS_URL": server.URL, "HOLD": "0s", "CLAUDE_BIN": script(t, `
 		echo '`+secret+`'; echo '`+secret+`' > note.txt
 		bash -c 'sleep 100; true # `+secret+`' & HIDDEN='`+secret+`' sleep 100 & wait`)}})
 	events := n.listen(t, "userId=u1")
 	id := n.create(t, object{"userId": "u1"})
 	n.await(t, id, "running")
 
-	options := must.Get(redis.ParseURL(server.url))(t)
+	options := must.Get(redis.ParseURL(server.URL))(t)
 	rdb := redis.NewClient(options)
 	defer rdb.Close()
 	keys, err := rdb.Keys(t.Context(), "*:secret:"+id).Result()
@@ -70,7 +70,7 @@ func TestSecretsThatClaudePrintsAreHidden(t *testing.T) {
 	t.Parallel()
 	read := strings.ReplaceAll(scan.Secrets["WEBHOOK_SECRET"], "&", `\u0026`) // from a file, say
 	n := startNode(t, vars{
-		"REDIS_URL": startRedis(t).url, "PROMPTS_DIR": kindsDir(t, "quick.md", "---\nmax_attempts: 1\n---\nBe quick."),
+		"REDIS_URL": startRedis(t).URL, "PROMPTS_DIR": kindsDir(t, "quick.md", "---\nmax_attempts: 1\n---\nBe quick."),
 		"CLAUDE_BIN": script(t, `
 			echo '{"type":"system","subtype":"init","session_id":"x"}'
 			echo '{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"The key is '"$ANTHROPIC_API_KEY"', the secret `+read+`"}]}}'

@@ -54,7 +54,7 @@ func TestSimulatedClaudeIsSteered(t *testing.T) {
 		c, _ := n.want(t, 200, "GET", "/api/jobs/"+id, nil)["checkpoint"].(object)
 		return c != nil && c["id"] != first
 	})
-	if logs := n.list(t, "/api/jobs/"+id+"/logs"); logs[0]["verifier"] != "service:count" || !strings.HasPrefix(logs[0]["stdout"].(string), "2 ") {
+	if logs := list(t, n, "/api/jobs/"+id+"/logs"); logs[0]["verifier"] != "service:count" || !strings.HasPrefix(logs[0]["stdout"].(string), "2 ") {
 		t.Errorf("the logs are %v", logs)
 	}
 	n.approve(t, id)

@@ -11,7 +11,7 @@ import (
 
 // simulatedEverywhere checks whether a job's record, events and chat events are marked as
 // simulated.
-func (n *node) simulatedEverywhere(t *testing.T, id string, want bool) {
+func simulatedEverywhere(t *testing.T, n *node, id string, want bool) {
 	t.Helper()
 	record := n.want(t, 200, "GET", "/api/jobs/"+id, nil)
 	if got, _ := record["simulated"].(bool); got != want {
@@ -46,26 +46,26 @@ func TestMadeUpResultsSaySo(t *testing.T) {
 		without := startNode(t, env)
 		id := without.create(t, object{"userId": "u1"})
 		without.await(t, id, "received")
-		without.simulatedEverywhere(t, id, true)
+		simulatedEverywhere(t, without, id, true)
 
 		real := startNode(t, vars{"CLAUDE_BIN": script(t, realCLI)})
 		id = real.create(t, object{"userId": "u1"})
 		real.await(t, id, "received")
-		real.simulatedEverywhere(t, id, false)
+		simulatedEverywhere(t, real, id, false)
 		id = real.create(t, object{"userId": "u1", "options": object{"simulate": "success"}})
 		real.await(t, id, "received")
-		real.simulatedEverywhere(t, id, true)
+		simulatedEverywhere(t, real, id, true)
 		id, envelope := real.manual(t, object{"userId": "u1"})
 		real.want(t, 200, "POST", "/progress", object{"requestId": id, "message": "by hand"})
 		real.want(t, 200, "POST", "/api/claude/suggestions", with(envelope, mealResult("Soup")))
-		real.simulatedEverywhere(t, id, true)
+		simulatedEverywhere(t, real, id, true)
 	})
 }
 
 // A progress report sent before the job is taken must not hide that it is simulated.
 func TestProgressBeforeTheTurnDoesNotHideTheSimulation(t *testing.T) {
 	t.Parallel()
-	redis := startRedis(t).url
+	redis := startRedis(t).URL
 	front := startNode(t, vars{"REDIS_URL": redis}, "--role", "api")
 	id := front.create(t, object{"userId": "u1"})
 	front.want(t, 200, "POST", "/progress", object{"requestId": id, "message": "too early"})

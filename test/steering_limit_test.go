@@ -112,7 +112,7 @@ func TestAuditTellsPromptsAndReasons(t *testing.T) {
 	eventually(t, "the verifier to run", func() bool { return exists(gate + ".reached") })
 	n.want(t, 200, "POST", "/api/jobs/"+id+"/steer", object{"prompt": `queued "one"`})
 	open(t, gate)
-	eventually(t, "the queued round", func() bool { prompts, _ := n.steered(t, id); return len(prompts) == 1 })
+	eventually(t, "the queued round", func() bool { prompts, _ := steered(t, n, id); return len(prompts) == 1 })
 	n.openCheckpoint(t, id, "awaiting_approval")
 	n.want(t, 200, "POST", "/api/jobs/"+id+"/steer", object{"prompt": "direct\none"})
 	n.openCheckpoint(t, id, "awaiting_approval")

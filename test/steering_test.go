@@ -39,7 +39,7 @@ func goRepository(t testing.TB, name string) string {
 }
 
 // list requests a JSON array.
-func (n *node) list(t testing.TB, path string) []object {
+func list(t testing.TB, n *node, path string) []object {
 	t.Helper()
 	var all []object
 	must.OK(t, json.Unmarshal([]byte(harness.Text(t, n.URL+path)), &all))
@@ -69,7 +69,7 @@ func TestSteeringWithTheRealCLI(t *testing.T) {
 	sample.OneIn(t, 3)
 	remote := goRepository(t, "service")
 	hook := startHook(t)
-	n, api := realClaude(t, vars{"DATA_DIR": t.TempDir(), "WEBHOOK_URL": hook.url, "WEBHOOK_SECRET": hook.secret}, playChanges(
+	n, api := realClaude(t, vars{"DATA_DIR": t.TempDir(), "WEBHOOK_URL": hook.URL, "WEBHOOK_SECRET": hook.secret}, playChanges(
 		writes("service/add_more.go", "package service\n\nfunc Sub(a, b int) int { return a - b }\n"),
 		writes("service/add.go", "package service\n\nfunc Add(a, b int) int { return a + b }\n"),
 		writes("service/mul.go", "package service\n\nfunc Mul(a, b int) int { return a * b }\n"),
@@ -193,11 +193,11 @@ func TestRejectedChangeIsNotPushed(t *testing.T) {
 	workspace := filepath.Join(n.Dir, "workspaces", id) // the sweep, with the heartbeats, would come minutes later
 	eventually(t, "the workspace to be removed", func() bool { _, err := os.Stat(workspace); return os.IsNotExist(err) })
 	for _, query := range []string{"", "?from=1", "?file=x.go&from=1"} {
-		if diffs := n.list(t, "/api/jobs/"+id+"/diff"+query); len(diffs) != 1 || !strings.Contains(mustJSON(diffs), "+package service") {
+		if diffs := list(t, n, "/api/jobs/"+id+"/diff"+query); len(diffs) != 1 || !strings.Contains(mustJSON(diffs), "+package service") {
 			t.Errorf("then the diff%s is %v", query, diffs)
 		}
 	}
-	if logs := n.list(t, "/api/jobs/"+id+"/logs"); len(logs) != 1 {
+	if logs := list(t, n, "/api/jobs/"+id+"/logs"); len(logs) != 1 {
 		t.Errorf("then the verifiers' output is %v", logs)
 	}
 	if refused := n.want(t, 409, "GET", "/api/jobs/"+id+"/diff?file=x.go&from=1&context=9", nil); !strings.Contains(refused["hint"].(string), "The workspace of a rejected change was removed") {
@@ -221,7 +221,7 @@ func TestFanOutIsRetriedByRepository(t *testing.T) {
 	})
 	id := n.create(t, object{"kind": "code-change", "userId": "u1", "input": object{"prompt": "x", "repos": []any{object{"url": one}, object{"url": two}}}})
 	first := n.openCheckpoint(t, id, "awaiting_approval")
-	if diffs := n.list(t, "/api/jobs/"+id+"/diff"); len(diffs) != 2 || diffs[1]["repository"] != "two" {
+	if diffs := list(t, n, "/api/jobs/"+id+"/diff"); len(diffs) != 2 || diffs[1]["repository"] != "two" {
 		t.Errorf("the diffs are %v", diffs)
 	}
 	n = n.again(t)
@@ -298,7 +298,7 @@ func TestAChangeThatAPersonMakesByHand(t *testing.T) {
 	})
 	round := func(file, text string) (signature string) {
 		t.Helper()
-		values := n.handValues(t, id)
+		values := handValues(t, n, id)
 		dir := values["directory"].(string)
 		must.Contain(t, cli("callback", id, "--env"), "WORKING_DIRECTORY="+dir+"\n", "ringback callback shows")
 		writeFiles(t, filepath.Join(dir, "service"), map[string]string{file: text})
@@ -324,7 +324,7 @@ func TestAChangeThatAPersonMakesByHand(t *testing.T) {
 
 // handValues waits until the repositories of a change played by hand are ready, and returns
 // the values for the person.
-func (n *node) handValues(t testing.TB, id string) (values object) {
+func handValues(t testing.TB, n *node, id string) (values object) {
 	t.Helper()
 	eventually(t, "the repositories to be ready", func() bool {
 		status, answer := n.do(t, "GET", "/api/jobs/"+id+"/callback", nil)
@@ -342,7 +342,7 @@ func TestALateResultOfAChangeIsRefused(t *testing.T) {
 	id := n.create(t, object{
 		"kind": "code-change", "userId": "u1", "options": object{"simulate": "manual"}, "input": object{"prompt": "Fix the sum", "repos": []any{object{"url": goRepository(t, "service")}}},
 	})
-	values := n.handValues(t, id)
+	values := handValues(t, n, id)
 	result := object{"requestId": id, "hmac": values["hmac"], "summary": "Wrote it."}
 	var started []string
 	eventually(t, "the turn to have its process", func() bool {
@@ -354,9 +354,9 @@ func TestALateResultOfAChangeIsRefused(t *testing.T) {
 	n.await(t, id, "pending")
 	n.want(t, 409, "GET", "/api/jobs/"+id+"/callback", nil)
 	must.Contain(t, flat(n.want(t, 409, "POST", "/api/claude/result", result)), "it will be started again", "a late result")
-	eventually(t, "another turn", func() bool { return n.handValues(t, id)["hmac"] != values["hmac"] })
+	eventually(t, "another turn", func() bool { return handValues(t, n, id)["hmac"] != values["hmac"] })
 	n.want(t, 403, "POST", "/api/claude/result", result)
-	result["hmac"] = n.handValues(t, id)["hmac"]
+	result["hmac"] = handValues(t, n, id)["hmac"]
 	n.want(t, 200, "POST", "/api/claude/result", result)
 	n.openCheckpoint(t, id, "awaiting_approval")
 }
@@ -370,7 +370,7 @@ func TestAnAcceptedChangeWithoutItsFilesIsAskedForAgain(t *testing.T) {
 		"kind": "code-change", "userId": "u1", "options": object{"simulate": "manual"},
 		"input": object{"prompt": "Fix the sum", "repos": []any{object{"url": goRepository(t, "service")}}, "verifiers": []any{object{"name": "slow", "command": "test -e more.go || sleep 1000"}}},
 	})
-	values := n.handValues(t, id)
+	values := handValues(t, n, id)
 	var large strings.Builder
 	for range 400 {
 		large.WriteString(rand.Text() + "\n")
@@ -381,8 +381,8 @@ func TestAnAcceptedChangeWithoutItsFilesIsAskedForAgain(t *testing.T) {
 	n.kill(t)
 	must.OK(t, os.RemoveAll(filepath.Join(n.Dir, "workspaces")))
 	again := startNode(t, n.env)
-	eventually(t, "the change to be asked for again", func() bool { return again.handValues(t, id)["hmac"] != values["hmac"] })
-	values = again.handValues(t, id)
+	eventually(t, "the change to be asked for again", func() bool { return handValues(t, again, id)["hmac"] != values["hmac"] })
+	values = handValues(t, again, id)
 	writeFiles(t, filepath.Join(values["directory"].(string), "service"), map[string]string{"more.go": "package service\n"})
 	again.want(t, 200, "POST", "/api/claude/result", object{"requestId": id, "hmac": values["hmac"], "summary": "Wrote it once more."})
 	again.openCheckpoint(t, id, "awaiting_approval")
@@ -398,11 +398,11 @@ func TestAChangeByHandOutlivesItsServer(t *testing.T) {
 	id := n.create(t, object{
 		"kind": "code-change", "userId": "u1", "options": object{"simulate": "manual"}, "input": object{"prompt": "Fix the sum", "repos": []any{object{"url": remote}}},
 	})
-	values := n.handValues(t, id)
+	values := handValues(t, n, id)
 	eventually(t, "the turn to have its process", func() bool { return strings.Contains(n.Log.String(), "turn started") })
 	writeFiles(t, filepath.Join(values["directory"].(string), "service"), map[string]string{"more.go": "package service\n"})
 	again := n.again(t)
-	if now := again.handValues(t, id); now["hmac"] != values["hmac"] || now["directory"] != values["directory"] {
+	if now := handValues(t, again, id); now["hmac"] != values["hmac"] || now["directory"] != values["directory"] {
 		t.Errorf("the turn is another one: %v, and was %v", now, values)
 	}
 	again.want(t, 200, "POST", "/api/claude/result", object{"requestId": id, "hmac": values["hmac"], "summary": "Wrote it."})

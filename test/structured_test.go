@@ -34,7 +34,7 @@ func TestKindsThatNeedCallbacksAreRefusedWithoutThem(t *testing.T) {
 // A job that waited when callbacks were turned off cannot call back: it fails with the reason.
 func TestWaitingJobEndsClearlyWithoutCallbacks(t *testing.T) {
 	t.Parallel()
-	n := startNode(t, vars{"REDIS_URL": startRedis(t).url, "DATA_DIR": t.TempDir(), "HOLD": "0s"})
+	n := startNode(t, vars{"REDIS_URL": startRedis(t).URL, "DATA_DIR": t.TempDir(), "HOLD": "0s"})
 	id := n.create(t, object{"kind": "ship", "userId": "u1", "input": object{"prompt": "Ship it", "projectName": "shop"}})
 	n.await(t, id, "awaiting_approval")
 	n.env["USE_CALLBACK_CLAUDE"] = "false"

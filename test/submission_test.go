@@ -55,7 +55,7 @@ func TestSubmittedChangeGoesOnWhereItRuns(t *testing.T) {
 			env := gatedChange(t, gate)
 			open(t, gate) // the verifier's
 			claude := filepath.Join(t.TempDir(), "claude")
-			env["REDIS_URL"], env["NODE_TIMEOUT"], env["CLAUDE_BIN"] = startRedis(t).url, "10m", hangingCLI(t, claude)
+			env["REDIS_URL"], env["NODE_TIMEOUT"], env["CLAUDE_BIN"] = startRedis(t).URL, "10m", hangingCLI(t, claude)
 			remote := goRepository(t, "service")
 			env["REPOSITORY_PATHS"] = filepath.Dir(remote) // neither node knows that the caller is local
 			apiEnv := maps.Clone(env)
@@ -67,11 +67,11 @@ func TestSubmittedChangeGoesOnWhereItRuns(t *testing.T) {
 			eventually(t, "Claude to run", func() bool { return exists(claude + ".reached") })
 			worker = meanwhile(t, worker, func() {
 				open(t, claude)
-				eventually(t, "the change to be submitted", func() bool { return len(api.phases(t, id)) > 3 })
+				eventually(t, "the change to be submitted", func() bool { return len(phases(t, api, id)) > 3 })
 			})
 			must.Equal(t, 1.0, api.await(t, id, "awaiting_approval")["turn"], "it took … turns")
 			want := []string{"pending queued", "running preparing", "running claude", "running capturing", "running verifying"}
-			must.Equal(t, want, api.phases(t, id), "the phases")
+			must.Equal(t, want, phases(t, api, id), "the phases")
 			api.approve(t, id)
 			api.await(t, id, "received")
 			must.Contain(t, harness.Git(t, remote, "show", "ringback/"+id+":SIMULATED.md"), "begin", "what was pushed is")

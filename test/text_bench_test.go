@@ -28,7 +28,7 @@ func BenchmarkTextBesideFanOut(b *testing.B) {
 		b.Run(strings.ReplaceAll(c.name, " ", "-"), func(b *testing.B) {
 			dir := b.TempDir()
 			n := startNode(b, vars{
-				"REDIS_URL": startRedis(b).url, "CLAUDE_BIN": chatterbox(b, dir, c.writes), "CALLBACK_RATE": "100000", "LOG_LEVEL": "WARN",
+				"REDIS_URL": startRedis(b).URL, "CLAUDE_BIN": chatterbox(b, dir, c.writes), "CALLBACK_RATE": "100000", "LOG_LEVEL": "WARN",
 				"WEBSOCKETS": strconv.Itoa(2 * listeners), "WEBSOCKETS_PER_USER": strconv.Itoa(2 * listeners), "WEBSOCKETS_PER_ADDRESS": strconv.Itoa(2 * listeners),
 			})
 			id := n.create(b, object{"userId": "u1"})

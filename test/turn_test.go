@@ -99,7 +99,7 @@ func kindsDir(t testing.TB, namesAndTexts ...string) string {
 
 func TestCancelEndsTheProcess(t *testing.T) {
 	t.Parallel()
-	redis := startRedis(t).url
+	redis := startRedis(t).URL
 	one := startNode(t, vars{"REDIS_URL": redis, "CLAUDE_BIN": script(t, `cat >/dev/null; sleep 1000`)})
 	two := startNode(t, vars{"REDIS_URL": redis}, "--role", "api")
 	id := one.create(t, object{})

@@ -24,9 +24,9 @@ func TestRealCLIHasUsedWhatTheAPISaid(t *testing.T) {
 	pause, prices := make(chan struct{}), kindsDir(t, "prices.json", `{"date":"2026-11-23","webSearch":0,"fastFactor":1,"usFactor":1,"prices":[
 		{"models":["claude-scripted"],"input":10,"output":100,"cacheWrite":10,"cacheWrite1h":10,"cacheRead":10}]}`)
 	redis := startRedis(t)
-	redis.setTimeOfDay(t, storetest.Noon)
+	setTimeOfDay(t, redis, storetest.Noon)
 	n, api := realClaude(t, vars{
-		"REDIS_URL": redis.url, "SANDBOX": "require", "PRICES_FILE": prices + "/prices.json", "DATA_DIR": t.TempDir(), "LISTEN_ADDR": "127.0.0.1:" + freePort(t), "PROMPTS_DIR": prompts,
+		"REDIS_URL": redis.URL, "SANDBOX": "require", "PRICES_FILE": prices + "/prices.json", "DATA_DIR": t.TempDir(), "LISTEN_ADDR": "127.0.0.1:" + freePort(t), "PROMPTS_DIR": prompts,
 	}, func(r messagesapi.Request) messagesapi.Reply {
 		prompt := r.Text()
 		reply := messagesapi.Bash("echo begun")

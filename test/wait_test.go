@@ -74,7 +74,7 @@ func primaryOf(t testing.TB, c *harness.Cluster) (found *harness.RedisServer) {
 const unconfirmedFor = 3 * time.Second
 
 // unconfirmed sends a request that replicas must confirm, while they cannot.
-func (n *node) unconfirmed(t testing.TB, path string, body object) {
+func unconfirmed(t testing.TB, n *node, path string, body object) {
 	t.Helper()
 	begun := time.Now()
 	status, answer := n.do(t, "POST", path, body)
@@ -112,12 +112,12 @@ func TestAResultWaitsForReplicas(t *testing.T) {
 			must.OK(t, standing.HSet(t.Context(), fmt.Sprintf("rb:{%02x}:standing:%s", pastPartition, users[0]), "a1", flat(object{"id": "a1", "userId": users[0], "rule": "Bash", "createdAt": "2026-01-01T00:00:00Z"})).Err())
 			_ = replica.Cmd.Process.Signal(syscall.SIGSTOP)
 			soup, pie := with(envelopes[0], mealResult("Soup")), with(envelopes[1], mealResult("Pie"))
-			n.unconfirmed(t, path, pie)
-			n.unconfirmed(t, path, pie)  // stored, but not yet acknowledged
-			n.unconfirmed(t, path, soup) // the earlier confirmation is not known
-			n.unconfirmed(t, "/api/jobs", object{"userId": users[0], "kind": "meal-suggestions", "input": mealInput(), "idempotencyKey": "once"})
+			unconfirmed(t, n, path, pie)
+			unconfirmed(t, n, path, pie)  // stored, but not yet acknowledged
+			unconfirmed(t, n, path, soup) // the earlier confirmation is not known
+			unconfirmed(t, n, "/api/jobs", object{"userId": users[0], "kind": "meal-suggestions", "input": mealInput(), "idempotencyKey": "once"})
 			n.want(t, http.StatusOK, "POST", "/api/claude/progress", with(envelopes[2], object{"message": "Cooking"})) // may be lost
-			n.unconfirmed(t, "/api/jobs/"+ids[2]+"/cancel", object{})
+			unconfirmed(t, n, "/api/jobs/"+ids[2]+"/cancel", object{})
 			revoke := func() int {
 				status, _ := n.do(t, "DELETE", "/api/approvals/a1?userId="+users[0], nil)
 				return status
@@ -164,11 +164,11 @@ func TestReplicasThatAreMissingAreSaid(t *testing.T) {
 		env  vars
 		says string
 	}{
-		"no replica":         {vars{"REDIS_URL": r.url, "REDIS_WAIT": "1"}, "has 0 replicas in step, and REDIS_WAIT=1 waits for more"},
-		"no right to wait":   {vars{"REDIS_URL": other.restricted(t, store.Rights()...), "REDIS_WAIT": "1"}, "does not allow this user what is needed: give it +wait (ACL SETUSER)"},
+		"no replica":         {vars{"REDIS_URL": r.URL, "REDIS_WAIT": "1"}, "has 0 replicas in step, and REDIS_WAIT=1 waits for more"},
+		"no right to wait":   {vars{"REDIS_URL": other.Restricted(t, store.Rights()...), "REDIS_WAIT": "1"}, "does not allow this user what is needed: give it +wait (ACL SETUSER)"},
 		"the embedded Redis": {vars{"REDIS_URL": "", "REDIS_WAIT": "2"}, "REDIS_WAIT 2: the embedded Redis has no replicas"},
-		"no number":          {vars{"REDIS_URL": r.url, "REDIS_WAIT": "-1"}, "REDIS_WAIT -1: expected 0 to 100 replicas"},
-		"no time":            {vars{"REDIS_URL": r.url, "REDIS_WAIT_TIMEOUT": "0s"}, "REDIS_WAIT_TIMEOUT 0s: expected 10ms to 1m"},
+		"no number":          {vars{"REDIS_URL": r.URL, "REDIS_WAIT": "-1"}, "REDIS_WAIT -1: expected 0 to 100 replicas"},
+		"no time":            {vars{"REDIS_URL": r.URL, "REDIS_WAIT_TIMEOUT": "0s"}, "REDIS_WAIT_TIMEOUT 0s: expected 10ms to 1m"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

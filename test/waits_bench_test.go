@@ -52,14 +52,14 @@ func (t *ratios) waits(b *testing.B) {
 		{"2,000 users of another API key", "interactive", users(2000, anyOf), otherKey, lengthOfJobs},
 	} {
 		n := startNode(b, vars{
-			"REDIS_URL": startRedis(b).url, "WORKERS": strconv.Itoa(workersOfCrowd), "LOG_LEVEL": "WARN", "CALLBACK_RATE": "100000",
+			"REDIS_URL": startRedis(b).URL, "WORKERS": strconv.Itoa(workersOfCrowd), "LOG_LEVEL": "WARN", "CALLBACK_RATE": "100000",
 			"CLAUDE_BIN": script(b, fmt.Sprint("sleep ", lengthOfJobs.Seconds(), "\nexec ", buildNoopCLI(b), "\n")),
 			"API_KEYS":   crowdKey + "," + otherKey,
 		})
 		n.key = crowdKey
 		createAll(b, n, crowd.users, crowd.priority)
 		n.key = crowd.by
-		waits := n.waitsOfOthers(b, 40, crowd.every)
+		waits := waitsOfOthers(b, n, 40, crowd.every)
 		t.row("waits beside "+crowd.name, "p50", at(waits, 50), 0, "")
 		t.row("", "p95", at(waits, 95), 0, fmt.Sprint(promisedWait.Milliseconds(), " ms"))
 		t.row("", "longest", at(waits, 100), 0, "")
@@ -82,7 +82,7 @@ func createAll(b *testing.B, n *node, users []string, priority string) {
 
 // waitsOfOthers creates interactive jobs of different users, and returns in order how long each waited for a
 // worker.
-func (n *node) waitsOfOthers(b *testing.B, jobs int, pause time.Duration) (waits []time.Duration) {
+func waitsOfOthers(b *testing.B, n *node, jobs int, pause time.Duration) (waits []time.Duration) {
 	b.Helper()
 	created := map[string]time.Time{}
 	every := time.NewTicker(pause)
@@ -96,7 +96,7 @@ func (n *node) waitsOfOthers(b *testing.B, jobs int, pause time.Duration) (waits
 	for id, begun := range created {
 		started := time.Time{}
 		for started.IsZero() && time.Now().Before(patience) {
-			if started = n.startOf(b, id); started.IsZero() {
+			if started = startOf(b, n, id); started.IsZero() {
 				<-every.C
 			}
 		}
@@ -110,7 +110,7 @@ func (n *node) waitsOfOthers(b *testing.B, jobs int, pause time.Duration) (waits
 }
 
 // startOf returns when the CLI of a job was started; zero if it was not.
-func (n *node) startOf(b *testing.B, id string) time.Time {
+func startOf(b *testing.B, n *node, id string) time.Time {
 	b.Helper()
 	for _, e := range n.storedEvents(b, id, "") {
 		if message, ok := e["data"].(map[string]any)["message"].(string); ok {

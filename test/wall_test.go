@@ -19,7 +19,7 @@ func limitedCLI(t *testing.T) (dir string, env vars) {
 	t.Helper()
 	dir = t.TempDir()
 	return dir, vars{
-		"REDIS_URL": startRedis(t).url, "ANTHROPIC_API_KEY": "sk-of-one-account", "NODE_TIMEOUT": "1s", "RETRY_BACKOFF": "50ms",
+		"REDIS_URL": startRedis(t).URL, "ANTHROPIC_API_KEY": "sk-of-one-account", "NODE_TIMEOUT": "1s", "RETRY_BACKOFF": "50ms",
 		"CLAUDE_BIN": script(t, harness.CallsBack+`
 if [ -e `+dir+`/lifted ]; then
   result='"summary":"Done."'
@@ -53,7 +53,7 @@ func TestTwoNodesAtOneLimit(t *testing.T) {
 	dir, env := limitedCLI(t)
 	one, other := startNode(t, env), startNode(t, env)
 	first := one.create(t, object{"userId": "u0"})
-	one.limited(t, first)
+	awaitLimit(t, one, first)
 	met := len(turnsIn(t, dir))
 	var all []string
 	for i := range 6 {
@@ -108,7 +108,7 @@ func TestNodeThatTriesALimitDies(t *testing.T) {
 		any = n
 	}
 	id := any.create(t, object{"userId": "u1"})
-	any.limited(t, id)
+	awaitLimit(t, any, id)
 	open(t, filepath.Join(dir, "hang"))
 	trying := ""
 	eventually(t, "a turn that tries and hangs", func() bool {
@@ -143,7 +143,7 @@ func TestTheTurnThatTriesGetsItsWorkerBack(t *testing.T) {
 	change := n.create(t, object{"kind": "code-change", "userId": "u1", "input": object{
 		"prompt": "Do it", "repos": []any{object{"url": goRepository(t, "service")}},
 	}})
-	n.limited(t, change)
+	awaitLimit(t, n, change)
 	behind := n.create(t, object{"userId": "u2"})
 	eventually(t, "more turns to try", func() bool { return len(turnsIn(t, dir)) >= 6 })
 	open(t, filepath.Join(dir, "lifted"))

@@ -16,7 +16,7 @@ import (
 
 // webhook is a receiver of signed calls that fails the first few.
 type webhook struct {
-	url, secret string
+	URL, secret string
 	calls       chan object
 	ids         chan string
 	fail        atomic.Int32
@@ -48,7 +48,7 @@ func startHook(t *testing.T) *webhook {
 		_, _ = io.WriteString(w, `{"ordered":"soup"}`)
 	}))
 	t.Cleanup(srv.Close)
-	h.url = srv.URL
+	h.URL = srv.URL
 	return h
 }
 

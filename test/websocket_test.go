@@ -64,7 +64,7 @@ func TestReplayHasNoGapAndNoDuplicate(t *testing.T) {
 
 func TestEventsReachClientsOfAnotherNode(t *testing.T) {
 	t.Parallel()
-	redis := startRedis(t).url
+	redis := startRedis(t).URL
 	one := startNode(t, vars{"REDIS_URL": redis})
 	two := startNode(t, vars{"REDIS_URL": redis}, "--role", "api")
 	events := two.listen(t, "userId=u1")

@@ -128,6 +128,22 @@ func buildClock(t testing.TB) (library string) {
 	return library
 }
 
+// Do sends a command to it, as its operator.
+func (r *RedisServer) Do(t testing.TB, words ...string) {
+	t.Helper()
+	out, err := exec.Command("redis-cli", append([]string{"-e", "-u", r.URL}, words...)...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("redis-cli %q: %v %s", words, err, out)
+	}
+}
+
+// Restricted returns its URL for a user with only these rights.
+func (r *RedisServer) Restricted(t testing.TB, rights ...string) string {
+	t.Helper()
+	r.Do(t, append([]string{"acl", "setuser", "ringback", "on", ">" + scan.RedisPassword}, rights...)...)
+	return strings.Replace(r.URL, "default:", "ringback:", 1)
+}
+
 // Client returns a direct connection to it, bypassing Ringback.
 func (r *RedisServer) Client() *redis.Client {
 	return redis.NewClient(&redis.Options{Addr: r.Addr(), Password: scan.RedisPassword})
