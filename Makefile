@@ -26,8 +26,12 @@ build: ## build ./bin/ringback
 	$(GO) build -ldflags "$(LDFLAGS)" -o bin/ringback ./cmd/ringback
 
 .PHONY: test
-test: deps ## run all tests, without the race detector
+test: deps ## run all tests, without the race detector; of expensive ones, some cases
 	@scripts/test.sh
+
+.PHONY: test-all
+test-all: deps ## run all cases of all tests
+	@TEST_SAMPLE= scripts/test.sh
 
 # It costs four times as much, and whatever shares memory needs it: run it before a release, and
 # after a change of such code.
@@ -42,7 +46,7 @@ deps: ## install what the tests need: redis-server, the Claude CLI
 
 .PHONY: bench
 bench: ## compare callbacks, results and jobs with the least that they could cost: a table of ratios
-	$(GO) test -run '^$$' -bench Ratios -benchtime 1x ./test
+	$(GO) test -run '^$$' -bench Ratios -benchtime 1x ./test/bench
 
 .PHONY: bench-all
 bench-all: ## run every benchmark, and print the table of make bench at the end

@@ -28,7 +28,7 @@ func Of[C any](t testing.TB, count int, cases []C) []C {
 	if len(cases) <= count {
 		return cases
 	}
-	random := choice(t)
+	random := choice(t, "%d of %d cases", count, len(cases))
 	if random == nil {
 		return cases
 	}
@@ -41,7 +41,7 @@ func Of[C any](t testing.TB, count int, cases []C) []C {
 // runs and the distance to the next one. In a sample, every nth step runs.
 func Every(t testing.TB, n int) (first, distance int) {
 	t.Helper()
-	if random := choice(t); random != nil {
+	if random := choice(t, "1 of %d steps", n); random != nil {
 		return random.IntN(n), n
 	}
 	return 0, 1
@@ -50,19 +50,20 @@ func Every(t testing.TB, n int) (first, distance int) {
 // OneIn is for a test that costs as much as many others: in a sample, it runs with one of n commits.
 func OneIn(t testing.TB, n int) {
 	t.Helper()
-	if random := choice(t); random != nil && random.IntN(n) > 0 {
-		t.Skipf("it runs with one of %d commits", n)
+	if random := choice(t, "runs with 1 of %d commits", n); random != nil && random.IntN(n) > 0 {
+		t.SkipNow()
 	}
 }
 
-// choice returns the source of a test's choices, or nil if all its cases run.
-func choice(t testing.TB) *rand.Rand {
+// choice returns the source of a test's choices, or nil if all its cases run. A test that fails
+// shows how much of it ran, and how all of it does.
+func choice(t testing.TB, part string, numbers ...any) *rand.Rand {
 	t.Helper()
 	seed := os.Getenv("TEST_SAMPLE")
 	if seed == "" {
 		return nil
 	}
-	t.Logf("some of the cases run: TEST_SAMPLE is %q", seed)
+	t.Logf(part+", TEST_SAMPLE=%s; make test-all runs all", append(numbers, seed)...)
 	sum := fnv.New64a()
 	sum.Write([]byte(seed + t.Name()))
 	return rand.New(rand.NewPCG(sum.Sum64(), 0))

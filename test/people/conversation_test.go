@@ -1,0 +1,482 @@
+package people
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringback/test/harness"
+	"ringback/test/messagesapi"
+	"ringback/test/must"
+	"ringback/test/rig"
+	"ringback/test/sample"
+)
+
+// playMedia plays Claude for the kind media, as its prompt asks: it calls the action, asks
+// the user about what the provider rejects, and continues with the answer.
+func playMedia(r messagesapi.Request) messagesapi.Reply {
+	prompt := r.Text()
+	curl := rig.Curls(prompt)
+	ratio := "invalid"
+	if strings.Contains(prompt, `"aspect_ratio": "16:9"`) {
+		ratio = "16:9"
+	}
+	input := object{"prompt": "a lake", "media_type": "image", "aspect_ratio": ratio}
+	last := r.LastResult()
+	switch {
+	case strings.Contains(last.Content, `"status":"parked"`) && ratio == "invalid":
+		return messagesapi.Say("I wait for the user.")
+	case strings.Contains(last.Content, `"status":"success"`):
+		return rig.WriteFile("result.json", rig.Callback(prompt, object{
+			"url": "media/image.svg", "aspect_ratio": ratio, "message": "Here is your image in " + ratio + ".",
+		}))
+	case strings.Contains(last.Content, "valid_values"):
+		return rig.WriteFile("checkpoint.json", rig.Callback(prompt, rig.RatioQuestion()))
+	case strings.Contains(last.Content, `"success":true`):
+		return messagesapi.Say("Done.")
+	case strings.Contains(last.Content, "checkpoint.json"):
+		return messagesapi.Bash(curl["checkpoints"])
+	case strings.Contains(last.Content, "result.json"):
+		return messagesapi.Bash(curl["result"])
+	case strings.Contains(last.Content, "action.json") && len(r.Results())%2 == 1:
+		return messagesapi.Bash(curl["actions/generateMedia"])
+	}
+	return rig.WriteFile("action.json", rig.Callback(prompt, object{"input": input}))
+}
+
+// A conversation as a person would have it, step by step.
+func TestMediaFlowWithTheRealCLI(t *testing.T) {
+	t.Parallel()
+	sample.OneIn(t, 3)
+	n, _ := rig.RealClaude(t, vars{"HOLD": "1s"}, playMedia)
+	events := n.Listen(t, "userId=test-user")
+	run := n.Want(t, 202, "POST", "/hitl/runs", object{
+		"prompt": "Generate video with invalid aspect ratio", "session_id": "test-session", "user_id": "test-user",
+		"agent_tool_config": object{"aspect_ratio": "invalid"},
+	})
+	id := run["run_id"].(string)
+	must.Eventually(t, "the job to park", func() bool {
+		return n.Want(t, 200, "GET", "/hitl/runs/"+id, nil)["status"] == "awaiting_input" && len(rig.ProcessesIn(n.Dir)) == 0
+	})
+	paused := n.Want(t, 200, "GET", "/hitl/runs/"+id, nil)
+	for field, want := range map[string]any{"step": "API_CALL", "checkpoint_type": "error_recovery", "conversation_mode": true} {
+		must.Equal(t, want, paused[field], "the run's", field)
+	}
+	asked := events.Message("HITL_CHECKPOINT")
+	if asked["status"] != "awaiting_human" || asked["sessionId"] != "test-session" {
+		t.Errorf("the chat was told %v", asked)
+	}
+
+	sent := n.Want(t, 200, "POST", "/to-llm", object{"sessionId": "test-session", "userId": "test-user", "content": "Use 16:9"})
+	if sent["success"] != true || sent["messageId"] == nil {
+		t.Errorf("/to-llm answered %v", sent)
+	}
+	record := n.Await(t, id, "received")
+	must.Equal(t, "16:9", record["result"].(object)["aspect_ratio"], "the result's aspect ratio is")
+	if !strings.Contains(n.Log.String(), "Resuming from error recovery") || !strings.Contains(n.Log.String(), "User responding to HITL checkpoint: error_recovery") {
+		t.Error("the log does not tell of the reply and the resumption")
+	}
+	checkHistory(t, n.Messages(t, "test-session", ""), id)
+}
+
+// checkHistory checks the messages of the chat.
+func checkHistory(t *testing.T, all []object, id string) {
+	t.Helper()
+	var story []string
+	var checkpointID any
+	for _, m := range all {
+		props, _ := m["props"].(object)
+		switch {
+		case m["messageType"] == "hitl_checkpoint":
+			checkpointID = m["id"]
+			want := object{
+				"checkpoint_type": "error_recovery", "awaiting_response": false, "run_id": id, "error_type": "validation",
+				"error_field": "aspect_ratio", "current_value": "invalid", "valid_values": []any{"16:9", "9:16", "1:1"},
+				"suggested_replies": []any{"16:9", "9:16", "1:1", "Cancel"},
+			}
+			must.Equal(t, want, props, "the checkpoint's props")
+			story = append(story, "checkpoint")
+		case m["sender"] == "user" && props != nil:
+			want := object{
+				"in_response_to": "error_recovery", "resolves_checkpoint": true, "checkpoint_run_id": id, "checkpoint_message_id": checkpointID,
+			}
+			must.Equal(t, want, props, "the reply's props")
+			story = append(story, "reply: "+m["content"].(string))
+		case m["sender"] == "user":
+			story = append(story, "request: "+m["content"].(string))
+		case m["messageType"] == "result":
+			story = append(story, "answer: "+m["content"].(string))
+		}
+	}
+	want := []string{
+		"request: Generate video with invalid aspect ratio", "checkpoint", "reply: Use 16:9", "answer: Here is your image in 16:9.",
+	}
+	must.Equal(t, want, story)
+}
+
+func TestReplyWhileHeldGoesOnInTheSameTurn(t *testing.T) {
+	t.Parallel()
+	rig.OnEachStore(t, func(t *testing.T, env vars) {
+		n := rig.Start(t, env)
+		id, envelope := n.Manual(t, object{"userId": "u1", "sessionId": "s1"})
+		answers := make(chan object, 1)
+		go func() {
+			answers <- n.Want(t, 200, "POST", "/api/claude/checkpoints", rig.With(envelope, rig.RatioQuestion()))
+		}()
+		c := n.OpenCheckpoint(t, id, "awaiting_input")
+		if status, refused := n.Do(t, "POST", "/api/claude/result", rig.With(envelope, rig.MealResult("Soup"))); status != 409 || !strings.Contains(fmt.Sprint(refused["hint"]), "Stop now") {
+			t.Errorf("a result while the user is asked was answered %d %v", status, refused)
+		}
+		after := n.Reply(t, c["id"].(string), object{"text": "1:1 please"})
+		must.Equal(t, "answered", after["status"], "the checkpoint is", after)
+		answer := <-answers
+		values := answer["reply"].(object)["values"]
+		if diff := cmp.Diff(object{"aspect_ratio": "1:1"}, values); answer["status"] != "answered" || diff != "" {
+			t.Errorf("Claude was answered %v", answer)
+		}
+		if status, again := n.Do(t, "POST", "/api/checkpoints/"+c["id"].(string)+"/reply", object{"text": "16:9"}); status != 409 || !strings.Contains(fmt.Sprint(again["hint"]), "already answered") {
+			t.Errorf("a second reply was answered %d %v", status, again)
+		}
+		record := n.Want(t, 200, "GET", "/api/jobs/"+id, nil)
+		if record["status"] != "running" || record["turn"] != 1.0 {
+			t.Errorf("the job is %v in turn %v", record["status"], record["turn"])
+		}
+		n.Want(t, 200, "POST", "/api/claude/suggestions", rig.With(envelope, rig.MealResult("Soup")))
+	})
+}
+
+func TestFormIsCheckedField(t *testing.T) {
+	t.Parallel()
+	n := rig.Start(t, vars{"HOLD": "0s"})
+	id, envelope := n.Manual(t, object{"userId": "u1"})
+	answer := n.Want(t, 200, "POST", "/api/claude/checkpoints", rig.With(envelope, object{
+		"type": "form_requirements", "message": "Please fill in.", "props": object{"schema": object{
+			"type": "object", "required": []any{"email", "count"}, "properties": object{
+				"email": object{"type": "string", "format": "email"}, "count": object{"type": "integer", "minimum": 1}, "size": object{"type": "string", "enum": []any{"S", "M"}},
+			},
+		}},
+	}))
+	if answer["status"] != "parked" {
+		t.Fatalf("Claude was answered %v", answer)
+	}
+	c := n.OpenCheckpoint(t, id, "awaiting_input")["id"].(string)
+	status, refused := n.Do(t, "POST", "/api/checkpoints/"+c+"/reply", object{"values": object{"email": "nobody", "size": "L"}})
+	got := rig.Details(t, refused)
+	if status != 400 || got["/values/email"] == "" || got["/values/count"] == "" || got["/values/size"] == "" {
+		t.Errorf("answered %d %v", status, refused)
+	}
+	ws := n.Listen(t, "userId=u1")
+	must.OK(t, ws.Conn.WriteJSON(object{"type": "reply", "checkpointId": c, "values": object{"email": "a@example.com", "count": 0}}))
+	if frame := ws.Next(); frame["type"] != "error" || !strings.Contains(fmt.Sprint(frame["details"]), "/values/count") {
+		t.Errorf("the WebSocket answered %v", frame)
+	}
+	must.OK(t, ws.Conn.WriteJSON(object{"type": "reply", "checkpointId": c, "values": object{"email": "a@example.com", "count": 2}}))
+	for frame := ws.Next(); frame["type"] != "ack"; frame = ws.Next() {
+		if frame["type"] == "error" {
+			t.Fatalf("the WebSocket answered %v", frame)
+		}
+	}
+	reply := n.Want(t, 200, "GET", "/api/checkpoints/"+c, nil)["reply"].(object)
+	must.Equal[any](t, object{"email": "a@example.com", "count": 2.0}, reply["values"])
+}
+
+// One answer goes to several questions, each of which the sender was shown. It decides about
+// nothing.
+func TestManyQuestionsAreAnsweredAtOnce(t *testing.T) {
+	t.Parallel()
+	n := rig.Start(t, vars{"HOLD": "0s"})
+	ask := func(question object) (id, asked string, envelope object) {
+		t.Helper()
+		id, envelope = n.Manual(t, object{"userId": "u1"})
+		n.Want(t, 200, "POST", "/api/claude/checkpoints", rig.With(envelope, question))
+		must.Eventually(t, "the job to be parked", func() bool {
+			c, is := n.Want(t, 200, "GET", "/api/jobs/"+id, nil)["checkpoint"].(object)
+			if is {
+				asked = c["id"].(string)
+			}
+			return is
+		})
+		return id, asked, envelope
+	}
+	zone := object{"type": "information_request", "message": "Which time zone?"}
+	form := rig.With(zone, object{"props": object{"schema": object{"type": "object", "required": []any{"hours"}, "properties": object{"hours": object{"type": "integer", "maximum": 24}}}}})
+	first, asked1, _ := ask(zone)
+	second, asked2, envelope := ask(zone)
+	third, asked3, _ := ask(form)
+	gate, asked4, _ := ask(object{"type": "confirmation", "message": "Deploy to the region?"})
+	body := object{"action": "answer", "text": "hours: 90", "requestIds": []any{first, second, third, gate}, "checkpointIds": []any{asked1, asked2, asked3, asked4}}
+
+	for path, wrong := range map[string]object{
+		"/checkpointIds": {"checkpointIds": []any{asked1}}, "/text": {"text": " "}, "/action": {"action": "approve"},
+	} {
+		must.Contain(t, rig.JSON(n.Want(t, 400, "POST", "/api/jobs/bulk", rig.With(body, wrong))), path, wrong, "was refused by")
+	}
+	if refused := rig.JSON(n.Want(t, 400, "POST", "/api/jobs/bulk", rig.With(body, object{"action": "cancel"}))); !strings.Contains(refused, "only the action answer accepts it") {
+		t.Errorf("an answer with cancel was refused by %s", refused)
+	}
+
+	// The second job asks something else by the time that the answer comes.
+	n.Want(t, 200, "POST", "/api/checkpoints/"+asked2+"/reply", object{"text": "CET"})
+	n.Renew(t, envelope)
+	n.Want(t, 200, "POST", "/api/claude/checkpoints", rig.With(envelope, object{"type": "information_request", "message": "Which currency?"}))
+	n.Await(t, second, "awaiting_input")
+	done := n.Want(t, 200, "POST", "/api/jobs/bulk", body)
+	var faults []string
+	for _, outcome := range done["jobs"].([]any) {
+		fault, _ := outcome.(object)["error"].(string)
+		faults = append(faults, fault)
+	}
+	for i, want := range []string{"", "no longer waits at the checkpoint", "was not clear", "cannot be answered in bulk"} {
+		if (faults[i] == "") != (want == "") || !strings.Contains(faults[i], want) {
+			t.Errorf("outcome %d is %q, want %q", i, faults[i], want)
+		}
+	}
+	if reply := n.Want(t, 200, "GET", "/api/checkpoints/"+asked1, nil)["reply"].(object); done["succeeded"] != 1.0 || reply["text"] != "hours: 90" {
+		t.Errorf("%v jobs were answered, the first with %v", done["succeeded"], reply)
+	}
+	n.Await(t, gate, "awaiting_approval")
+}
+
+func TestNobodyAnswers(t *testing.T) {
+	t.Parallel()
+	n := rig.Start(t, vars{"HOLD": "0s", "HUMAN_TIMEOUT": "1s"})
+	events := n.Listen(t, "userId=u1")
+	id, envelope := n.Manual(t, object{"userId": "u1", "sessionId": "s1"})
+	n.Want(t, 200, "POST", "/api/claude/checkpoints", rig.With(envelope, rig.RatioQuestion()))
+	frames := events.Until("recipes:suggestions:error")
+	if data := frames[len(frames)-1]["data"].(object); data["errorCode"] != "human_timeout" {
+		t.Errorf("the error event says %v", data)
+	}
+	all := n.Messages(t, "s1", "")
+	if last := all[len(all)-1]; last["messageType"] != "notice" || !strings.Contains(last["content"].(string), "No one answered in time") {
+		t.Errorf("the chat ends with %v", last)
+	}
+	list := n.Want(t, 200, "GET", "/api/checkpoints?status=expired", nil)["checkpoints"].([]any)
+	if len(list) != 1 {
+		t.Fatalf("%d checkpoints have expired", len(list))
+	}
+	status, _ := n.Do(t, "POST", "/api/checkpoints/"+list[0].(object)["id"].(string)+"/reply", object{"text": "16:9"})
+	must.Equal(t, 409, status, "a reply after the deadline was answered")
+	must.Equal(t, "expired", n.Want(t, 200, "GET", "/api/jobs/"+id, nil)["status"], "the job is")
+}
+
+func TestAnOrchestratorOutsideIsToldTheReply(t *testing.T) {
+	t.Parallel()
+	hook := rig.StartHook(t)
+	n := rig.Start(t, vars{"WEBHOOK_URL": hook.URL, "WEBHOOK_SECRET": hook.Secret})
+	asked := n.Want(t, 200, "POST", "/from-llm", object{
+		"sessionId": "session-123", "userId": "user-456", "sender": "assistant", "content": "I need to know the aspect ratio for this image. Available options are: 1:1, 16:9.",
+		"messageType": "hitl_checkpoint", "destination": "user", "logId": "run-789", "props": object{
+			"checkpoint_type": "error_recovery", "awaiting_response": true, "run_id": "run-789", "error_type": "validation",
+			"error_field": "aspect_ratio", "current_value": "invalid", "valid_values": []any{"1:1", "16:9"},
+		},
+	})
+	n.Want(t, 200, "POST", "/to-llm", object{"sessionId": "session-123", "userId": "user-456", "content": "Use 16:9"})
+	call := hook.Next(t)
+	data := call["data"].(object)
+	want := object{"aspect_ratio": "16:9"}
+	if diff := cmp.Diff(want, data["reply"].(object)["values"]); diff != "" || data["run_id"] != "run-789" || data["sessionId"] != "session-123" {
+		t.Errorf("the orchestrator was told %v", call)
+	}
+	all := n.Messages(t, "session-123", "?userId=user-456")
+	if len(all) != 2 || all[0]["id"] != asked["messageId"] || all[0]["logId"] != "run-789" || all[1]["props"].(object)["checkpoint_run_id"] != "run-789" {
+		t.Errorf("the session holds %v", all)
+	}
+	n.Want(t, 200, "POST", "/to-llm", object{"sessionId": "session-123", "userId": "user-456", "content": "Thanks, that is all"})
+	if all := n.Messages(t, "session-123", "?userId=user-456"); len(all) != 3 || all[2]["props"] != nil {
+		t.Errorf("a further message was taken for a reply: %v", all[len(all)-1])
+	}
+}
+
+func TestMessagesAreDeliveredInOrder(t *testing.T) {
+	t.Parallel()
+	sample.OneIn(t, 3)
+	var last string // Claude's prompts so far
+	var mu sync.Mutex
+	n, _ := rig.RealClaude(t, vars{"HOLD": "0s"}, func(r messagesapi.Request) messagesapi.Reply {
+		prompt := r.Text()
+		mu.Lock()
+		last = prompt
+		mu.Unlock()
+		done := len(r.Results()) - 2*(strings.Count(prompt, "- REQUEST_ID:")-1) // each turn writes and posts
+		result := object{"url": "media/image.svg", "aspect_ratio": "1:1", "message": "Here."}
+		return rig.InOrder(done, rig.Posts(prompt, "result.json", result)...)
+	})
+	first := n.Create(t, object{"kind": "media", "userId": "u1", "sessionId": "s1", "input": object{"prompt": "a lake"}})
+	n.Await(t, first, "received")
+	n.Say(t, "s1", "now with a boat")
+	n.Say(t, "s1", "and a swan")
+	must.Eventually(t, "Claude to be told of the swan", func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return strings.Contains(last, "and a swan")
+	})
+	mu.Lock()
+	defer mu.Unlock()
+	boat, swan := strings.Index(last, "now with a boat"), strings.Index(last, "and a swan")
+	if boat < 0 || swan < boat || !strings.Contains(last, "written to you since") {
+		t.Errorf("Claude was told: …%s", last[max(0, len(last)-2500):])
+	}
+	must.Equal(t, 1, strings.Count(last, "now with a boat"), "a message was delivered twice")
+}
+
+// The prompt of a later turn has the answers that the conversation lacks: the new ones, or all of them if the
+// CLI has forgotten the conversation.
+func TestAConversationIsToldEachAnswerOnce(t *testing.T) {
+	t.Parallel()
+	sample.OneIn(t, 3)
+	for name, forgets := range map[string]bool{"resumed": false, "forgotten by the CLI": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			texts := []string{"crimson", "turquoise", "magenta"}
+			n, api := rig.RealClaude(t, vars{"HOLD": "0s", "CONVERSATION_LIMIT": "0"}, func(r messagesapi.Request) messagesapi.Reply {
+				prompt, turns := r.Text(), strings.Count(r.Text(), "- REQUEST_ID:")
+				for _, text := range texts {
+					if !strings.Contains(prompt, text) {
+						question := object{"type": "information_request", "message": fmt.Sprintf("Which colour, please (not %d)?", len(prompt))}
+						return rig.InOrder(len(r.Results())-2*(turns-1), rig.Posts(prompt, "checkpoint.json", question)...)
+					}
+				}
+				return rig.InOrder(len(r.Results())-2*(turns-1), rig.Posts(prompt, "result.json", rig.MealResult("Soup"))...)
+			})
+			id := n.Create(t, object{"userId": "u1", "sessionId": "s1"})
+			for _, text := range texts {
+				asked := n.OpenCheckpoint(t, id, "awaiting_input")["id"].(string)
+				if forgets {
+					must.Eventually(t, "the CLI to end", func() bool { return len(rig.ProcessesIn(n.Dir)) == 0 })
+					forgetConversations(t, n.Dir)
+				}
+				n.Reply(t, asked, object{"text": text})
+			}
+			n.Await(t, id, "received")
+			last := api.Requests()[len(api.Requests())-1].Text()
+			_, answers, _ := strings.Cut(last, "The user's answers to your questions so far")
+			for _, text := range texts {
+				must.Equal(t, 1, strings.Count(answers, `"text": "`+text+`"`), "how often Claude was told", text)
+			}
+			must.Equal(t, !forgets, strings.Contains(answers, "(only those that are new to you)"), "new answers only")
+		})
+	}
+}
+
+// forgetConversations removes what the CLI has stored of its conversations below a directory.
+func forgetConversations(t *testing.T, dir string) {
+	t.Helper()
+	found := 0
+	must.OK(t, filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".jsonl" {
+			return err
+		}
+		found++
+		return os.Remove(path)
+	}))
+	if found == 0 {
+		t.Error("no conversation was found to forget")
+	}
+}
+
+// The server is killed between all steps of the flow.
+func TestMediaFlowSurvivesARestartAtEachStep(t *testing.T) {
+	t.Parallel()
+	sample.OneIn(t, 3)
+	redis, dir := rig.StartRedis(t).URL, t.TempDir()
+	env := vars{"REDIS_URL": redis, "DATA_DIR": dir, "HOLD": "0s", "NODE_TIMEOUT": "1s", "LISTEN_ADDR": "127.0.0.1:" + harness.FreePort(t)}
+	n := rig.Start(t, env)
+	restart := func() {
+		t.Helper()
+		n.Kill(t)
+		n = rig.Start(t, env)
+	}
+	id, envelope := n.Manual(t, object{"userId": "u1", "sessionId": "s1", "kind": "media", "input": object{"prompt": "a lake", "aspect_ratio": "invalid"}})
+	restart()
+	n.Await(t, id, "running")
+	n.Want(t, 200, "POST", "/api/claude/checkpoints", rig.With(envelope, rig.RatioQuestion()))
+	restart()
+	c := n.OpenCheckpoint(t, id, "awaiting_input")
+	n.Say(t, "s1", "mumble") // read by Claude, or asked again
+	restart()
+	var again object
+	must.Eventually(t, "the question to be put again", func() bool {
+		again, _ = n.Want(t, 200, "GET", "/api/jobs/"+id, nil)["checkpoint"].(object)
+		return again != nil && again["id"] != c["id"] && again["status"] == "open"
+	})
+	restart()
+	n.Reply(t, again["id"].(string), object{"text": "Use 16:9"})
+	restart()
+	n.Await(t, id, "running")
+	values := n.Want(t, 200, "GET", "/api/jobs/"+id+"/callback", nil)
+	restart()
+	n.Await(t, id, "running")
+	n.Want(t, 200, "POST", "/api/claude/result", object{
+		"requestId": id, "hmac": values["hmac"], "url": "media/image.svg", "aspect_ratio": "16:9", "message": "Here is your image.",
+	})
+	restart()
+	n.Await(t, id, "received")
+	var story []string
+	for _, m := range n.Messages(t, "s1", "") {
+		story = append(story, fmt.Sprint(m["sender"], " ", m["messageType"]))
+	}
+	want := []string{"user text", "assistant hitl_checkpoint", "user text", "assistant hitl_checkpoint", "user text", "assistant result"}
+	must.Equal(t, want, story)
+}
+
+func TestSeveralJobsShareASession(t *testing.T) {
+	t.Parallel()
+	n := rig.Start(t, vars{"HOLD": "0s"})
+	one, envelopeOne := n.Manual(t, object{"userId": "u1", "sessionId": "s1"})
+	two, envelopeTwo := n.Manual(t, object{"userId": "u1", "sessionId": "s1", "kind": "meal-suggestions", "input": rig.MealInput()})
+	n.Want(t, 200, "POST", "/api/claude/checkpoints", rig.With(envelopeOne, rig.RatioQuestion()))
+	other := rig.RatioQuestion()
+	other["message"] = "Once more: which ratio?"
+	n.Want(t, 200, "POST", "/api/claude/checkpoints", rig.With(envelopeTwo, other))
+	first := n.OpenCheckpoint(t, one, "awaiting_input")
+	n.Want(t, 200, "POST", "/to-llm", object{
+		"sessionId": "s1", "userId": "u1", "content": "16:9", "props": object{"checkpoint_message_id": first["messageId"]},
+	})
+	n.Await(t, one, "running")
+	n.Say(t, "s1", "1:1")
+	n.Await(t, two, "running")
+	stats := n.Want(t, 200, "GET", "/api/stats", nil)["checkpoints"].(object)["error_recovery"].(object)
+	if stats["opened"] != 2.0 || stats["answered"] != 2.0 || stats["answeredWhileHeld"] != 0.0 || stats["meanSecondsToAnswer"] == nil {
+		t.Errorf("the statistics say %v", stats)
+	}
+}
+
+// A job whose Claude reads nothing accepts a limited number of messages; one more is refused, and not
+// in the chat.
+func TestMessagesThatWaitForAJobAreLimited(t *testing.T) {
+	t.Parallel()
+	n := rig.Start(t, nil)
+	id, _ := n.Manual(t, object{"userId": "u1", "sessionId": "s1"})
+	say := func(status int) object {
+		return n.Want(t, status, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": "Well?"})
+	}
+	for range 100 {
+		say(200)
+	}
+	if refused := rig.JSON(say(429)); !strings.Contains(refused, "no more than 100 may") || !strings.Contains(refused, "next tool call") {
+		t.Errorf("one too many is answered %s", refused)
+	}
+	chat := n.Want(t, 200, "GET", "/api/sessions/s1/messages?userId=u1&limit=500", nil)
+	must.Equal(t, 100, strings.Count(rig.JSON(chat), `"content":"Well?"`), "the chat has … messages")
+
+	// Once the job has ended, another takes up what waits, and it takes one more message to start it.
+	n.Want(t, 200, "POST", "/api/jobs/"+id+"/cancel", nil)
+	say(200)
+	must.Eventually(t, "another job with all messages", func() bool {
+		jobs := n.Want(t, 200, "GET", "/api/jobs?userId=u1", nil)["jobs"].([]any)
+		latest := jobs[0].(object)
+		if latest["requestId"] == id {
+			return false
+		}
+		record := n.Want(t, 200, "GET", "/api/jobs/"+latest["requestId"].(string), nil)
+		words, _ := record["words"].([]any)
+		return len(words) == 101
+	})
+}
