@@ -118,26 +118,6 @@ func TestHeldApproval(t *testing.T) {
 	must.Equal(t, want, toolStates(readWithAISDK(t, g.N.Messages(t, "s1", ""))), "the AI SDK shows the calls as")
 }
 
-func TestActionByWebhook(t *testing.T) {
-	t.Parallel()
-	hook := rig.StartHook(t)
-	prompts := rig.KindsDir(t, "hooked.md", "---\nactions:\n  - {name: order, confirm: never, webhook: '"+hook.URL+"'}\n---\nOrder.")
-	n := rig.Start(t, vars{"PROMPTS_DIR": prompts, "WEBHOOK_SECRET": hook.Secret})
-	id, envelope := n.Manual(t, object{"kind": "hooked", "input": object{}, "userId": "u1"})
-	answer := n.Want(t, 200, "POST", "/api/claude/actions/order", rig.With(envelope, object{"input": object{"item": "soup"}}))
-	if answer["status"] != "success" || answer["ordered"] != "soup" {
-		t.Errorf("the action was answered %v", answer)
-	}
-	data := hook.Next(t)["data"].(object)
-	if data["requestId"] != id || data["action"] != "order" || data["userId"] != "u1" {
-		t.Errorf("the webhook was told %v", data)
-	}
-	hook.Fail.Store(1)
-	if answer := n.Want(t, 200, "POST", "/api/claude/actions/order", rig.With(envelope, object{"input": object{}})); answer["status"] != "error" || !strings.Contains(answer["message"].(string), "answered 503") {
-		t.Errorf("a webhook that fails was answered %v", answer)
-	}
-}
-
 func TestForgedToolCalls(t *testing.T) {
 	t.Parallel()
 	n := rig.Start(t, vars{"PROMPTS_DIR": rig.CarefulKind(t), "HOLD": "0s"})
@@ -168,26 +148,10 @@ actions:
   - name: wait
     confirm: never
     command: [sh, -c, 'echo first; sleep 0.2; echo second; sleep 1616']
-  - name: fail
-    confirm: "when: input.amount > 100"
-    command: [sh, -c, 'echo "disk full" >&2; exit 4']
 ---
 Wait.`)
 	n := rig.Start(t, vars{"PROMPTS_DIR": prompts, "HOLD": "0s"})
 	id, envelope := n.Manual(t, object{"kind": "slow", "input": object{}, "userId": "u1"})
-	answer := n.Want(t, 200, "POST", "/api/claude/actions/fail", rig.With(envelope, object{"input": object{"amount": 99}}))
-	if answer["status"] != "error" || answer["success"] != false || !strings.Contains(answer["message"].(string), "exit code 4: disk full") {
-		t.Errorf("a failed action was answered %v", answer)
-	}
-	if answer := n.Want(t, 200, "POST", "/api/claude/actions/fail", rig.With(envelope, object{"input": object{"amount": 101}})); answer["status"] != "pending_confirmation" {
-		t.Errorf("above the limit it was answered %v", answer)
-	}
-	n.Want(t, 200, "POST", "/api/jobs/"+id+"/reject", object{"reason": "too much"})
-	n.Renew(t, envelope)
-	if status, unknown := n.Do(t, "POST", "/api/claude/actions/nothing", rig.With(envelope, object{"input": object{}})); status != 404 || !strings.Contains(fmt.Sprint(unknown["hint"]), "wait, fail") {
-		t.Errorf("an unknown action was answered %d %v", status, unknown)
-	}
-
 	events := n.Listen(t, "userId=u1")
 	go func() { n.Do(t, "POST", "/api/claude/actions/wait", rig.With(envelope, object{"input": object{}})) }()
 	for _, want := range []string{"first", "second"} {

@@ -2,11 +2,7 @@ package people
 
 import (
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -294,93 +290,6 @@ func TestAnOrchestratorOutsideIsToldTheReply(t *testing.T) {
 	}
 }
 
-func TestMessagesAreDeliveredInOrder(t *testing.T) {
-	t.Parallel()
-	sample.OneIn(t, 3)
-	var last string // Claude's prompts so far
-	var mu sync.Mutex
-	n, _ := rig.RealClaude(t, vars{"HOLD": "0s"}, func(r messagesapi.Request) messagesapi.Reply {
-		prompt := r.Text()
-		mu.Lock()
-		last = prompt
-		mu.Unlock()
-		done := len(r.Results()) - 2*(strings.Count(prompt, "- REQUEST_ID:")-1) // each turn writes and posts
-		result := object{"url": "media/image.svg", "aspect_ratio": "1:1", "message": "Here."}
-		return rig.InOrder(done, rig.Posts(prompt, "result.json", result)...)
-	})
-	first := n.Create(t, object{"kind": "media", "userId": "u1", "sessionId": "s1", "input": object{"prompt": "a lake"}})
-	n.Await(t, first, "received")
-	n.Say(t, "s1", "now with a boat")
-	n.Say(t, "s1", "and a swan")
-	must.Eventually(t, "Claude to be told of the swan", func() bool {
-		mu.Lock()
-		defer mu.Unlock()
-		return strings.Contains(last, "and a swan")
-	})
-	mu.Lock()
-	defer mu.Unlock()
-	boat, swan := strings.Index(last, "now with a boat"), strings.Index(last, "and a swan")
-	if boat < 0 || swan < boat || !strings.Contains(last, "written to you since") {
-		t.Errorf("Claude was told: …%s", last[max(0, len(last)-2500):])
-	}
-	must.Equal(t, 1, strings.Count(last, "now with a boat"), "a message was delivered twice")
-}
-
-// The prompt of a later turn has the answers that the conversation lacks: the new ones, or all of them if the
-// CLI has forgotten the conversation.
-func TestAConversationIsToldEachAnswerOnce(t *testing.T) {
-	t.Parallel()
-	sample.OneIn(t, 3)
-	for name, forgets := range map[string]bool{"resumed": false, "forgotten by the CLI": true} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			texts := []string{"crimson", "turquoise", "magenta"}
-			n, api := rig.RealClaude(t, vars{"HOLD": "0s", "CONVERSATION_LIMIT": "0"}, func(r messagesapi.Request) messagesapi.Reply {
-				prompt, turns := r.Text(), strings.Count(r.Text(), "- REQUEST_ID:")
-				for _, text := range texts {
-					if !strings.Contains(prompt, text) {
-						question := object{"type": "information_request", "message": fmt.Sprintf("Which colour, please (not %d)?", len(prompt))}
-						return rig.InOrder(len(r.Results())-2*(turns-1), rig.Posts(prompt, "checkpoint.json", question)...)
-					}
-				}
-				return rig.InOrder(len(r.Results())-2*(turns-1), rig.Posts(prompt, "result.json", rig.MealResult("Soup"))...)
-			})
-			id := n.Create(t, object{"userId": "u1", "sessionId": "s1"})
-			for _, text := range texts {
-				asked := n.OpenCheckpoint(t, id, "awaiting_input")["id"].(string)
-				if forgets {
-					must.Eventually(t, "the CLI to end", func() bool { return len(rig.ProcessesIn(n.Dir)) == 0 })
-					forgetConversations(t, n.Dir)
-				}
-				n.Reply(t, asked, object{"text": text})
-			}
-			n.Await(t, id, "received")
-			last := api.Requests()[len(api.Requests())-1].Text()
-			_, answers, _ := strings.Cut(last, "The user's answers to your questions so far")
-			for _, text := range texts {
-				must.Equal(t, 1, strings.Count(answers, `"text": "`+text+`"`), "how often Claude was told", text)
-			}
-			must.Equal(t, !forgets, strings.Contains(answers, "(only those that are new to you)"), "new answers only")
-		})
-	}
-}
-
-// forgetConversations removes what the CLI has stored of its conversations below a directory.
-func forgetConversations(t *testing.T, dir string) {
-	t.Helper()
-	found := 0
-	must.OK(t, filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
-		if err != nil || filepath.Ext(path) != ".jsonl" {
-			return err
-		}
-		found++
-		return os.Remove(path)
-	}))
-	if found == 0 {
-		t.Error("no conversation was found to forget")
-	}
-}
-
 // The server is killed between all steps of the flow.
 func TestMediaFlowSurvivesARestartAtEachStep(t *testing.T) {
 	t.Parallel()
@@ -446,37 +355,4 @@ func TestSeveralJobsShareASession(t *testing.T) {
 	if stats["opened"] != 2.0 || stats["answered"] != 2.0 || stats["answeredWhileHeld"] != 0.0 || stats["meanSecondsToAnswer"] == nil {
 		t.Errorf("the statistics say %v", stats)
 	}
-}
-
-// A job whose Claude reads nothing accepts a limited number of messages; one more is refused, and not
-// in the chat.
-func TestMessagesThatWaitForAJobAreLimited(t *testing.T) {
-	t.Parallel()
-	n := rig.Start(t, nil)
-	id, _ := n.Manual(t, object{"userId": "u1", "sessionId": "s1"})
-	say := func(status int) object {
-		return n.Want(t, status, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "content": "Well?"})
-	}
-	for range 100 {
-		say(200)
-	}
-	if refused := rig.JSON(say(429)); !strings.Contains(refused, "no more than 100 may") || !strings.Contains(refused, "next tool call") {
-		t.Errorf("one too many is answered %s", refused)
-	}
-	chat := n.Want(t, 200, "GET", "/api/sessions/s1/messages?userId=u1&limit=500", nil)
-	must.Equal(t, 100, strings.Count(rig.JSON(chat), `"content":"Well?"`), "the chat has … messages")
-
-	// Once the job has ended, another takes up what waits, and it takes one more message to start it.
-	n.Want(t, 200, "POST", "/api/jobs/"+id+"/cancel", nil)
-	say(200)
-	must.Eventually(t, "another job with all messages", func() bool {
-		jobs := n.Want(t, 200, "GET", "/api/jobs?userId=u1", nil)["jobs"].([]any)
-		latest := jobs[0].(object)
-		if latest["requestId"] == id {
-			return false
-		}
-		record := n.Want(t, 200, "GET", "/api/jobs/"+latest["requestId"].(string), nil)
-		words, _ := record["words"].([]any)
-		return len(words) == 101
-	})
 }

@@ -6,36 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"ringback/test/must"
 	"ringback/test/rig"
 )
 
-func TestOldShapesOfToolOutput(t *testing.T) {
+func TestPartsThatAreNone(t *testing.T) {
 	t.Parallel()
-	g := startGated(t, nil, "")
-	send := func(parts ...any) (int, object) {
-		t.Helper()
-		return g.N.Do(t, "POST", "/to-llm", object{"sessionId": "s1", "userId": "u1", "parts": parts})
-	}
-	g.Call(object{"name": "shop"}, false)
-	call := g.WaitingCall()
-	if status, _ := send(object{"type": "tool-invocation", "toolInvocation": object{"toolCallId": call, "state": "result", "result": "denied"}}); status != 200 {
-		t.Errorf("the shape of version 4 was answered %d", status)
-	}
-	g.N.Await(t, g.ID, "running")
-	g.N.Renew(t, g.Envelope)
-	if status, refused := send(object{"type": "tool-result", "toolCallId": call, "output": "approved"}); status != 409 {
-		t.Errorf("a second output was answered %d %v", status, refused)
-	}
-	g.Call(object{"name": "other"}, false)
-	asked := g.N.OpenCheckpoint(t, g.ID, "awaiting_approval")
-	if status, refused := send(object{"type": "tool-result", "toolCallId": call, "output": "approved"}); status != 409 {
-		t.Errorf("the output of another call was taken for this one: %d %v", status, refused)
-	}
-	if status, _ := send(object{"type": "dynamic-tool", "state": "approval-responded", "approval": object{"id": asked["id"], "approved": false, "reason": "not today"}}); status != 200 {
-		t.Errorf("the shape of version 6 was answered %d", status)
-	}
-	g.N.Await(t, g.ID, "running")
+	n := rig.Start(t, nil)
 	for name, c := range map[string]struct {
 		body object
 		path string
@@ -50,15 +26,10 @@ func TestOldShapesOfToolOutput(t *testing.T) {
 		"nothing":        {object{"parts": []any{}}, "/content"},
 	} {
 		body := rig.With(object{"sessionId": "s1", "userId": "u1"}, c.body)
-		if status, refused := g.N.Do(t, "POST", "/to-llm", body); status != 400 || rig.Details(t, refused)[c.path] == "" {
+		if status, refused := n.Do(t, "POST", "/to-llm", body); status != 400 || rig.Details(t, refused)[c.path] == "" {
 			t.Errorf("%s: answered %d %v", name, status, refused)
 		}
 	}
-	if status, _ := send(object{"type": "text", "text": "one"}, object{"type": "text", "text": "two"}); status != 200 {
-		t.Errorf("text parts were answered %d", status)
-	}
-	all := g.N.Messages(t, "s1", "")
-	must.Equal(t, "one\ntwo", all[len(all)-1]["content"], "text parts read")
 }
 
 // Every session that can be created can be read.

@@ -3,7 +3,6 @@ package people
 import (
 	"encoding/json"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -195,29 +194,6 @@ func TestAQuestionThatNobodyAnswersExpires(t *testing.T) {
 	}
 }
 
-func TestQuestionsOff(t *testing.T) {
-	t.Parallel()
-	n, api := rig.RealClaude(t, vars{"PROMPTS_DIR": rig.TalkKind(t, "callback: mcp\nquestions: off\n"), "SANDBOX": "auto"}, asksFirst(true, whichDatabase))
-	n.Await(t, n.Create(t, object{"kind": "talk", "input": object{}, "userId": "u1"}), "received")
-	requests := api.Requests()
-	if slices.Contains(requests[0].Tools, "AskUserQuestion") || !requests[1].Results()[0].IsError {
-		t.Errorf("Claude could ask: offered %v, answered %v", requests[0].Tools, requests[1].Results())
-	}
-}
-
-// A call that no rule allows is denied while Claude may ask questions, and Claude
-// continues.
-func TestUndecidedCallsAreRefused(t *testing.T) {
-	t.Parallel()
-	file, exists := rig.Touched(t)
-	n, api := rig.RealClaude(t, vars{"PROMPTS_DIR": rig.TalkKind(t, ""), "SANDBOX": "off"}, rig.PlayCommands("touch "+file))
-	n.Await(t, n.Create(t, object{"kind": "talk", "input": object{}, "userId": "u1"}), "received")
-	requests := api.Requests()
-	if result := requests[len(requests)-1].Results()[0]; !slices.Contains(requests[0].Tools, "AskUserQuestion") || !result.IsError || exists() {
-		t.Errorf("the command ended with %v, and has run: %v", result, exists())
-	}
-}
-
 // plansFirst plays a Claude that presents a plan, which it may change once, then submits its result.
 func plansFirst(mcp bool, plans ...string) messagesapi.Script {
 	submit := rig.Finish(func(messagesapi.Request) bool { return true }, mcp, "")
@@ -297,40 +273,6 @@ func TestClaudesPlanIsAConfirmation(t *testing.T) {
 			if len(plans) > 1 && !strings.Contains(read, "no deletion") {
 				t.Errorf("Claude was not told why: %s", read)
 			}
-		})
-	}
-}
-
-// An option of Claude's question is an answer, also if its label would end the job as a reply to any
-// other question.
-func TestAnOptionThatReadsAsCancelIsAnAnswer(t *testing.T) {
-	t.Parallel()
-	n := rig.Start(t, vars{"HOLD": "0s", "PROMPTS_DIR": rig.TalkKind(t, "")})
-	for name, c := range map[string]struct {
-		several     bool
-		reply, want string
-	}{
-		"the label":                {false, "Cancel", "Cancel"},
-		"as typed":                 {false, "never mind", "never mind"},
-		"one of several":           {true, "Stop", "Stop"},
-		"not an option":            {false, "Quit", ""},
-		"the job, not the options": {true, "Cancel the job", ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			id, envelope := n.Manual(t, object{"kind": "talk", "input": object{}, "userId": "u-" + name, "sessionId": "s"})
-			call := object{"tool_name": "AskUserQuestion", "tool_use_id": "toolu_1", "cwd": "/", "tool_input": object{
-				"questions": []any{questionOf("What about the order?", c.several, "Cancel", "Stop", "Never mind")},
-			}}
-			n.Want(t, 200, "POST", "/api/claude/tool-calls", rig.With(envelope, call))
-			n.Reply(t, n.OpenCheckpoint(t, id, "awaiting_input")["id"].(string), object{"text": c.reply})
-			if c.want == "" {
-				n.Await(t, id, "cancelled")
-				return
-			}
-			n.Await(t, id, "running")
-			n.Renew(t, envelope)
-			must.Contain(t, rig.JSON(n.Want(t, 200, "POST", "/api/claude/tool-calls", rig.With(envelope, call))), `"What about the order?":"`+c.want+`"`, "Claude")
 		})
 	}
 }

@@ -46,9 +46,8 @@ func ends(t testing.TB, all []object) []string {
 // All ways in which a call of an action that requires approval can end.
 func TestEachActionCallInTheChatHasItsEnd(t *testing.T) {
 	t.Parallel()
-	sample.OneIn(t, 3)
 	input := object{"name": "shop"}
-	for name, c := range map[string]struct {
+	for name, c := range sample.Cases(t, 3, map[string]struct {
 		env  vars
 		play func(g *rig.Gated)
 		want []string
@@ -133,7 +132,7 @@ func TestEachActionCallInTheChatHasItsEnd(t *testing.T) {
 			},
 			want: []string{"deploy output-error cancelled", "deploy output-denied denied"},
 		},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := startGated(t, c.env, "")
