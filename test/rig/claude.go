@@ -97,7 +97,7 @@ func OverMCP(t testing.TB, kinds ...string) (prompts string) {
 	t.Helper()
 	dir := t.TempDir()
 	for _, name := range kinds {
-		text := must.Get(os.ReadFile(filepath.Join("..", "prompts", name+".md")))(t)
+		text := must.Get(os.ReadFile(filepath.Join("../..", "prompts", name+".md")))(t)
 		front, ok := strings.CutPrefix(string(text), "---\n")
 		if !ok {
 			t.Fatalf("%s has no front matter", name)
