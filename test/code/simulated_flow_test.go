@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"ringback/test/harness"
 	"ringback/test/must"
 	"ringback/test/rig"
 )
@@ -39,36 +38,5 @@ func TestSimulatedClaudeAsksAndDeploys(t *testing.T) {
 		if result := n.Await(t, ship, "received")["result"].(object); result["deployed"] != deployed {
 			t.Errorf("after %q, the result is %v", reply, result)
 		}
-	}
-}
-
-func TestSimulatedClaudeIsSteered(t *testing.T) {
-	t.Parallel()
-	remote := rig.GoRepository(t, "service")
-	n := rig.Start(t, nil)
-	id := n.Create(t, object{"kind": "code-change", "userId": "u1", "input": object{
-		"prompt": "Say hello", "repos": []any{object{"url": remote}}, "verifiers": []any{object{"name": "count", "command": "wc -l SIMULATED.md"}},
-	}})
-	first := n.OpenCheckpoint(t, id, "awaiting_approval")["id"]
-	n.Want(t, 200, "POST", "/api/jobs/"+id+"/steer", object{"prompt": "Say goodbye too"})
-	must.Eventually(t, "the second round", func() bool {
-		c, _ := n.Want(t, 200, "GET", "/api/jobs/"+id, nil)["checkpoint"].(object)
-		return c != nil && c["id"] != first
-	})
-	if logs := list(t, n, "/api/jobs/"+id+"/logs"); logs[0]["verifier"] != "service:count" || !strings.HasPrefix(logs[0]["stdout"].(string), "2 ") {
-		t.Errorf("the logs are %v", logs)
-	}
-	n.Approve(t, id)
-	n.Await(t, id, "received")
-	must.Equal(t, "- Say hello\n- Say goodbye too\n", harness.Git(t, remote, "show", "ringback/"+id+":SIMULATED.md"), "pushed")
-}
-
-func TestSilenceRunsIntoTheTimeout(t *testing.T) {
-	t.Parallel()
-	n := rig.Start(t, vars{"CALLBACK_TIMEOUT": "1s"})
-	id := n.Create(t, object{"userId": "u1", "options": object{"simulate": "silence"}})
-	record := n.Await(t, id, "expired")
-	if record["errorCode"] != "callback_timeout" || record["turn"] != 1.0 {
-		t.Errorf("ended as %v after turn %v", record["errorCode"], record["turn"])
 	}
 }

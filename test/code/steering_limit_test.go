@@ -11,13 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"ringback/test/harness"
 	"ringback/test/must"
 	"ringback/test/rig"
 )
 
-// Over the steering limit, every way of replying reports it and what can be done instead;
-// the change can still be decided on.
+// Over the steering limit, a person is told so wherever they write, and what can be done instead; the
+// change can still be decided on.
 func TestOverTheLimitOfSteering(t *testing.T) {
 	t.Parallel()
 	gate := filepath.Join(t.TempDir(), "gate")
@@ -50,17 +49,6 @@ func TestOverTheLimitOfSteering(t *testing.T) {
 			must.Equal(t, "assistant", last["role"], "the last message is", last)
 			return last["content"].(string)
 		},
-		"HTTP": func(t *testing.T, id, _ string) string {
-			return rig.JSON(n.Want(t, 409, "POST", "/api/jobs/"+id+"/steer", object{"prompt": "once more"}))
-		},
-		"reply": func(t *testing.T, id, _ string) string {
-			c := n.OpenCheckpoint(t, id, "awaiting_approval")["id"].(string)
-			return rig.JSON(n.Want(t, 409, "POST", "/api/checkpoints/"+c+"/reply", object{"decision": "steer", "text": "once more"}))
-		},
-		"WebSocket": func(t *testing.T, id, _ string) string {
-			return replyOverWebSocket(t, n, n.OpenCheckpoint(t, id, "awaiting_approval")["id"], object{"decision": "steer", "text": "once more"})
-		},
-		"command line": func(t *testing.T, id, _ string) string { return rig.CommandLine(t, n)("steer", id, "-p", "once more") },
 		"Slack": func(t *testing.T, id, _ string) string {
 			return typeInSlack(t, n, secret, "steer "+id+" once more")["text"].(string)
 		},
@@ -74,20 +62,6 @@ func TestOverTheLimitOfSteering(t *testing.T) {
 			n.Say(t, session, "approve")
 			n.Await(t, id, "received")
 		})
-	}
-}
-
-// replyOverWebSocket sends a reply frame and returns the response.
-func replyOverWebSocket(t *testing.T, n *rig.Node, checkpoint any, reply object) string {
-	t.Helper()
-	conn := harness.Dial(t, n.URL, "userId=u1", nil)
-	must.OK(t, conn.WriteJSON(rig.With(reply, object{"type": "reply", "checkpointId": checkpoint})))
-	for {
-		var frame object
-		must.OK(t, conn.ReadJSON(&frame))
-		if frame["for"] == "reply" || frame["type"] == "error" {
-			return rig.JSON(frame)
-		}
 	}
 }
 

@@ -304,31 +304,6 @@ func wantSecret(t *testing.T, config string) {
 	}
 }
 
-// A result that is too large for one call is rejected with an explanation, and sent in
-// batches.
-func TestRealCLIOverMCPSendsBatches(t *testing.T) {
-	t.Parallel()
-	large := rig.MealResult("Soup")
-	large["reasoning"] = strings.Repeat("word ", 250_000)
-	soup, curry := rig.MealResult("Soup")["suggestions"], rig.MealResult("Curry")["suggestions"]
-	n, api := rig.RealClaude(t, vars{"PROMPTS_DIR": rig.OverMCP(t, "meal-suggestions"), "SANDBOX": "auto"}, messagesapi.Steps(
-		rig.UseTool("submit_result", large),
-		rig.UseTool("submit_batch", object{"batch": 1, "suggestions": soup}),
-		rig.UseTool("submit_batch", object{"batch": 2, "final": true, "suggestions": curry, "reasoning": "Because."}),
-		messagesapi.Say("Submitted."),
-	))
-	id := n.Create(t, object{"userId": "u1"})
-	must.Equal(t, 2, len(n.Await(t, id, "received")["result"].(object)["suggestions"].([]any)), "suggestions, want those of both batches")
-	must.Eventually(t, "the last request", func() bool { return len(api.Requests()) == 4 })
-	var told []string
-	for _, r := range api.Requests()[3].Results() {
-		told = append(told, r.Content)
-	}
-	if !strings.Contains(told[0], "Payload too large") || !strings.Contains(told[0], "in batches") || told[2] != `{"success":true,"received":1,"total":2}` {
-		t.Errorf("Claude was told %q", told)
-	}
-}
-
 // If a kind uses MCP servers that the CLI's user has configured, one with the same name as
 // ours is not mistaken for it.
 func TestRealCLIOverMCPBesideOtherServers(t *testing.T) {

@@ -13,12 +13,14 @@ import (
 	"ringback/test/messagesapi"
 	"ringback/test/must"
 	"ringback/test/rig"
+	"ringback/test/sample"
 )
 
 // If a kind gives Claude a shell, it can see only its job; its conversation continues in
 // the next turn.
 func TestRealCLIInTheSandbox(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	prompts := rig.KindsDir(t, "shell.md", "---\nallowed_tools: [Bash]\n---\nDo it.")
 	data, home := t.TempDir(), t.TempDir()
 	for _, file := range []string{filepath.Join(data, "nodes", "9", "jobs", "req_x", "work", "f"), filepath.Join(home, ".netrc"), filepath.Join(home, ".claude", "projects", "x.jsonl")} {

@@ -1,8 +1,6 @@
 package jobs
 
 import (
-	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -108,30 +106,5 @@ func TestATurnIsToldOfItsBackgroundTasks(t *testing.T) {
 	n.Await(t, id, "received")
 	if text := rig.WholeText(api.Requests()[len(api.Requests())-1]); !strings.Contains(text, "sleep 1000") || !strings.Contains(text, "background tasks of yours still run") {
 		t.Errorf("Claude was not told of it: %.3000s", text[strings.Index(text, "You are about"):])
-	}
-}
-
-// Early ends are repaired in the same process.
-func TestEarlyEndsAreRepairedInTheSameProcess(t *testing.T) {
-	t.Parallel()
-	sample.OneIn(t, 3)
-	jobs := 4
-	if os.Getenv("LONG_TESTS") != "" {
-		jobs = 100
-	}
-	n, api := rig.RealClaude(t, vars{"PROMPTS_DIR": rig.TalkKind(t, "callback: mcp\n"), "SANDBOX": "auto", "WORKERS": "4", "USER_LIMIT": "4"}, hasty(1, true))
-	var ids []string
-	for i := range jobs {
-		ids = append(ids, n.Create(t, object{"kind": "talk", "input": object{}, "userId": "u1", "sessionId": fmt.Sprintf("s%d", i)}))
-	}
-	repaired := 0
-	for _, id := range ids {
-		if n.Await(t, id, "received")["turn"] == 1.0 {
-			repaired++
-		}
-	}
-	t.Logf("%d of %d early ends were repaired in the same process, with %d requests", repaired, jobs, len(api.Requests()))
-	if repaired*100 < jobs*99 {
-		t.Errorf("%d of %d early ends were repaired", repaired, jobs)
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"ringback/test/must"
 	"ringback/test/rig"
+	"ringback/test/sample"
 )
 
 const diskSize = 400 << 20
@@ -53,14 +54,14 @@ func smallDisk(t *testing.T) (dir string, most func() int64) {
 // others notice nothing. Nothing of its output stays.
 func TestAJobThatPrintsWithoutEndFillsNoDisk(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]string{
+	for name, c := range sample.Cases(t, 2, map[string]string{
 		"it ignores signals, and so do its children": `trap '' TERM HUP INT; for i in 1 2 3; do setsid sh -c 'trap "" TERM; cat /dev/zero' & done; cat /dev/zero`,
 		"one endless line":                           `while :; do head -c 1000000 /dev/zero | tr '\0' x; done`,
 		"lines":                                      `yes "$(head -c 200 /dev/zero | tr '\0' x)"`,
 		"on standard error":                          `cat /dev/zero >&2`,
 		"a sparse file":                              `truncate -s 10G /proc/self/fd/1; sleep 1000`,
 		"children that outlive it":                   `setsid cat /dev/zero & setsid cat /dev/zero & exit 0`,
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir, most := smallDisk(t)

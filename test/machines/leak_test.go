@@ -10,12 +10,14 @@ import (
 
 	"ringback/test/must"
 	"ringback/test/rig"
+	"ringback/test/sample"
 )
 
 // TestNothingIsLeftAfterManyJobs compares the server's resources before and after:
 // goroutines, file descriptors, child processes, files, keys in Redis.
 func TestNothingIsLeftAfterManyJobs(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	server := rig.StartRedis(t)
 	options := must.Get(redis.ParseURL(server.URL))(t)
 	rdb := redis.NewClient(options)

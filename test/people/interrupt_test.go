@@ -56,7 +56,7 @@ func running(t *testing.T, n *rig.Node, id string, after int32, turns *atomic.In
 // A person interrupts a command: Claude sees it fail, and continues in the same turn.
 func TestACommandIsInterruptedAndItsTurnGoesOn(t *testing.T) {
 	t.Parallel()
-	for name, env := range map[string]vars{"in a sandbox": {"SANDBOX": "auto"}, "without": {}} {
+	for name, env := range sample.Cases(t, 1, map[string]vars{"in a sandbox": {"SANDBOX": "auto"}, "without": {}}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var turns atomic.Int32

@@ -89,12 +89,6 @@ func (g *Gated) Ask(input any, confirmed bool) <-chan harness.Object {
 	return answers
 }
 
-// WaitingCall returns the call that the chat shows as waiting for the user.
-func (g *Gated) WaitingCall() string {
-	g.T.Helper()
-	return g.N.OpenCheckpoint(g.T, g.ID, "awaiting_approval")["toolCallId"].(string)
-}
-
 // AwaitEnd waits until the job has ended, in any state.
 func (g *Gated) AwaitEnd() {
 	g.T.Helper()
