@@ -10,6 +10,7 @@ import (
 
 	"ringback/test/harness"
 	"ringback/test/must"
+	"ringback/test/sample"
 )
 
 // modes are the ways in which a browser shows the pages.
@@ -77,6 +78,7 @@ const fields = `[...document.querySelectorAll('main form[method="post"]')].flatM
 // Enter in any field of any page cancels, approves, adds and removes nothing.
 func TestEnterInEachField(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	s := start(t, harness.Vars{"HOLD": "1ms", "PROMPTS_DIR": kinds(t, map[string]string{"careful.md": carefulKind})})
 	form := askForm(t, s)
 	change := createChange(t, s, repository(t, map[string]string{"greeting.txt": "hello\n"}))

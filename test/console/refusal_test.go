@@ -8,6 +8,7 @@ import (
 
 	"ringback/test/harness"
 	"ringback/test/must"
+	"ringback/test/sample"
 	"ringback/test/scan"
 )
 
@@ -121,6 +122,7 @@ func TestAPageThatIsAwayComesBack(t *testing.T) {
 // Without JavaScript, rejected input is in its form again.
 func TestARefusedFormIsShownAgain(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	s := start(t, nil)
 	form := askForm(t, s)
 	b := open(t, s, "/inbox/"+form, phone(), noScript())

@@ -16,6 +16,7 @@ import (
 
 	"ringback/test/harness"
 	"ringback/test/must"
+	"ringback/test/sample"
 )
 
 // heaviest is the maximum number of bytes that a browser loads to show a page for the first
@@ -27,6 +28,7 @@ var loaded = regexp.MustCompile(`(?:src|href)="(/static/[^"]+)"|from '\./([^']+)
 // The first view of each page is light, including everything it loads.
 func TestTheFirstViewIsLight(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	s, views := everyPage(t)
 	for _, v := range views {
 		sum, seen := 0, map[string]bool{}

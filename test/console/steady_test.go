@@ -67,6 +67,7 @@ func (b *tab) wantAtPlace(after string) {
 // restarts.
 func TestTheBarStandsStill(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	s := start(t, harness.Vars{"HOLD": "1ms"})
 	for name, size := range map[string]action{"desktop": desktop(), "phone": phone()} {
 		b := open(t, s, "/jobs", size)
@@ -86,6 +87,7 @@ func TestTheBarStandsStill(t *testing.T) {
 // read: the page shows that there is something new, with a link to it.
 func TestAChatStandsStill(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	s := start(t, harness.Vars{"HOLD": "1ms"})
 	id, envelope := s.Manual(t, nil, harness.Object{"kind": "media", "userId": "u1", "input": harness.Object{"prompt": "a lake"}})
 	for n := range 12 {
@@ -119,6 +121,7 @@ func TestAChatStandsStill(t *testing.T) {
 // person who is about to press it.
 func TestTheInboxStandsStill(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	for name, env := range map[string]harness.Vars{
 		"without a sign-in": {"HOLD": "1ms"},
 		"signed in":         {"HOLD": "1ms", "API_KEYS": opsKey},

@@ -13,6 +13,7 @@ import (
 
 	"ringback/test/harness"
 	"ringback/test/must"
+	"ringback/test/sample"
 )
 
 // narrow is a small screen, or a large one at 400 % zoom.
@@ -30,6 +31,7 @@ func medium(name, feature, value string) action {
 // changes the direction of the words around it.
 func TestUnusualTextFits(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	kind := strings.Repeat("k", 63)
 	s := start(t, harness.Vars{"HOLD": "1ms", "PROMPTS_DIR": kinds(t, map[string]string{kind + ".md": carefulKind})})
 	user := strings.Repeat("u", 100)
@@ -61,6 +63,7 @@ func TestUnusualTextFits(t *testing.T) {
 // item is still distinguishable.
 func TestOtherMedia(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	s := start(t, nil)
 	id := createChange(t, s, repository(t, map[string]string{"greeting.txt": "hello\n"}))
 	b := open(t, s, "/jobs/"+id+"/review", medium("print", "prefers-color-scheme", "dark"))

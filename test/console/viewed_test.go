@@ -10,6 +10,7 @@ import (
 
 	"ringback/test/harness"
 	"ringback/test/must"
+	"ringback/test/sample"
 )
 
 // threeFiles creates a stand-in for Claude that writes two files in addition to the
@@ -96,6 +97,7 @@ func TestFilesAreMarkedAsViewed(t *testing.T) {
 // Marks are per person. Without JavaScript it works the same.
 func TestEachPersonMarksFilesAsViewed(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	remote := repository(t, map[string]string{"greeting.txt": "hello\n"})
 	s := start(t, harness.Vars{"CLAUDE_BIN": threeFiles(t), "REPOSITORY_PATHS": filepath.Dir(remote), "JWT_SECRET": "a-secret-of-at-least-32-characters", "API_KEYS": "key-of-ops-0123456789,key-of-dev-0123456789"})
 	as := func(credential string) map[string]string {
