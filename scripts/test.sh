@@ -21,10 +21,9 @@ chmod 755 "$work" # some tests run the server as another user
 mkdir -m 1777 "$work/tmp"
 export TMPDIR=$work/tmp
 [ "${memory:-0}" -lt 10 ] || export GOGC=400 # compilers, linkers and tests collect less garbage
-small='-s -w' # without debug data, binaries are linked in half the time
 race=()
 [ -z "${RACE_SERVERS:-}" ] || race=(-race)
-go build "${race[@]}" -ldflags "$small" -o "$work/ringback" ./cmd/ringback
+go build "${race[@]}" -o "$work/ringback" ./cmd/ringback
 export RINGBACK_BINARY=$work/ringback
 
 # Expensive tests run some of their cases, chosen by the commit.
@@ -32,7 +31,7 @@ export TEST_SAMPLE=${TEST_SAMPLE-$(git rev-parse --short=7 HEAD 2>/dev/null || e
 echo "cases of TEST_SAMPLE=$TEST_SAMPLE"
 
 # Many tests wait for something else than the processor: more of them run than there are cores.
-run() { go test "${race[@]}" -vet=off -ldflags "$small" -timeout 60m "$@" | tee -a "$work/output"; }
+run() { go test "${race[@]}" -vet=off -timeout 60m "$@" | tee -a "$work/output"; }
 status=0
 # Packages start in the order of their names here: those that wait longest come first.
 waiting=(./test/machines ./test/people ./test/code ./test/attack ./test/fault ./test/jobs ./test/money ./test/docs)
