@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -32,8 +31,6 @@ type rewinding struct {
 	lose func(t testing.TB, write func())
 	// all is true if everything before is lost, too.
 	all bool
-	// alone is true if only one server can use it.
-	alone bool
 }
 
 // inPartition returns users whose events are in one partition.
@@ -72,25 +69,6 @@ func anEmptyOne(t testing.TB) rewinding {
 	return rewinding{env: vars{"REDIS_URL": r.URL}, all: true, lose: func(t testing.TB, write func()) {
 		write()
 		r.Do(t, "flushall")
-	}}
-}
-
-// anOlderEmbedded is the embedded Redis, whose append-only file is replaced by an earlier
-// one.
-func anOlderEmbedded(t testing.TB) rewinding {
-	dir := t.TempDir()
-	files := filepath.Join(dir, "redis", "appendonlydir")
-	return rewinding{env: vars{"REDIS_URL": "", "DATA_DIR": dir}, alone: true, lose: func(t testing.TB, write func()) {
-		kept := filepath.Join(t.TempDir(), "kept")
-		copyDir(t, files, kept)
-		write()
-		found := harness.ProcessesUnder(filepath.Join(dir, "redis"))
-		if len(found) == 0 {
-			t.Fatal("the embedded Redis is not found")
-		}
-		_ = syscall.Kill(found[0], syscall.SIGSTOP) // change its files before it can be restarted
-		copyDir(t, kept, files)
-		_ = syscall.Kill(found[0], syscall.SIGKILL)
 	}}
 }
 
@@ -268,10 +246,7 @@ type scene struct {
 func newScene(t testing.TB, r rewinding, users []string) *scene {
 	t.Helper()
 	s := &scene{t: t, jobs: map[string]object{}, means: meanings{}}
-	s.nodes = []*rig.Node{rig.Start(t, r.env)}
-	if !r.alone {
-		s.nodes = append(s.nodes, rig.Start(t, r.env, "--role", "api"))
-	}
+	s.nodes = []*rig.Node{rig.Start(t, r.env), rig.Start(t, r.env, "--role", "api")}
 	for _, user := range users {
 		s.begin(user)
 	}
@@ -379,7 +354,7 @@ func TestAStoreThatGoesBackInTime(t *testing.T) {
 		t.Skip("redis-cli is not installed: run make deps")
 	}
 	for name, start := range sample.Cases(t, 1, map[string]func(testing.TB) rewinding{
-		"an older file": anOlderFile, "an empty one": anEmptyOne, "an older file of the embedded one": anOlderEmbedded,
+		"an older file": anOlderFile, "an empty one": anEmptyOne,
 		"a failover": aFailover, "a failover to an earlier clock": aFailoverToAnEarlierClock, "a failover in a Cluster": aFailoverInACluster,
 	}) {
 		t.Run(name, func(t *testing.T) {

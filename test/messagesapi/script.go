@@ -59,9 +59,6 @@ func Bash(command string) Reply {
 	return Use("Bash", map[string]any{"command": command, "description": "run a command"})
 }
 
-// Structured returns the reply that submits the result of a CLI started with --json-schema.
-func Structured(result map[string]any) Reply { return Use("StructuredOutput", result) }
-
 // Fail returns an error of the API instead of a reply. The CLI retries after 401, 429 and
 // 5xx, CLAUDE_CODE_MAX_RETRIES times.
 func Fail(status int) Reply {
