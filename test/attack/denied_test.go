@@ -10,6 +10,7 @@ import (
 
 	"ringback/test/harness"
 	"ringback/test/must"
+	"ringback/test/sample"
 )
 
 // deniedText is the content of the files that must not be read, and of nothing else.
@@ -42,7 +43,7 @@ func TestWhatIsDeniedIsReadByNoOtherProgram(t *testing.T) {
 	t.Parallel()
 	tools := "tools: {allow: [Bash], deny: ['Read(**/.env)']}\n"
 	scripts := append(readings, "cat open") //nolint:gocritic // another slice
-	for name, ordinary := range map[string]bool{"root": false, "an ordinary user": true} {
+	for name, ordinary := range sample.Cases(t, 1, map[string]bool{"root": false, "an ordinary user": true}) {
 		t.Run("verifiers of "+name, func(t *testing.T) {
 			t.Parallel()
 			dir := repository(t, ordinary)

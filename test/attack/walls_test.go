@@ -20,6 +20,7 @@ import (
 
 	"ringback/test/harness"
 	"ringback/test/must"
+	"ringback/test/sample"
 )
 
 // seenPlace makes a directory that sandboxes show, unlike those of other tests.
@@ -196,10 +197,10 @@ curl -sS "$(value CALLBACK_BASE_URL)/api/claude/actions/attack" -H 'Content-Type
 // program nor its end, and are removed.
 func TestNestedDirectoriesHoldNothing(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
+	for name, c := range sample.Cases(t, 1, map[string]struct {
 		mode
 		levels string
-	}{"root, sandbox": {mode{false, "require"}, "30000"}, "ordinary, sandbox": {mode{true, "require"}, "3000"}, "ordinary, no sandbox": {mode{true, "off"}, "3000"}} {
+	}{"root, sandbox": {mode{false, "require"}, "30000"}, "ordinary, sandbox": {mode{true, "require"}, "3000"}, "ordinary, no sandbox": {mode{true, "off"}, "3000"}}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := attackFrom(t, inTurn, c.ordinary, rules{}, harness.Vars{"SANDBOX": c.sandbox})
