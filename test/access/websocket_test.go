@@ -3,14 +3,12 @@ package access
 import (
 	"fmt"
 	"net"
-	"net/http"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/golang-jwt/jwt/v5"
 	"github.com/gorilla/websocket"
 
 	"ringback/test/must"
@@ -157,55 +155,5 @@ func TestServerThatStopsTellsClientsToReconnect(t *testing.T) {
 		}
 	case <-time.After(must.Patience):
 		t.Error("the connection stayed open")
-	}
-}
-
-func TestWhoMaySeeWhat(t *testing.T) {
-	t.Parallel()
-	const secret = "a-secret-of-at-least-32-characters"
-	n := rig.Start(t, vars{"API_KEYS": "a-key-of-the-back-end,another-key-of-it", "JWT_SECRET": secret, "CLAUDE_BIN": "simulate"})
-	token := func(user, key string, method jwt.SigningMethod, life time.Duration) string {
-		claims := jwt.RegisteredClaims{Subject: user, ExpiresAt: jwt.NewNumericDate(time.Now().Add(life))}
-		return must.Get(jwt.NewWithClaims(method, claims).SignedString([]byte(key)))(t)
-	}
-	alice := token("alice", secret, jwt.SigningMethodHS256, time.Hour)
-	bob := token("bob", secret, jwt.SigningMethodHS256, time.Hour)
-	job := object{"kind": "meal-suggestions", "input": rig.MealInput()}
-	bearer := func(credential string) []string { return []string{"Authorization", "Bearer " + credential} }
-	for name, credential := range map[string]string{
-		"none": "", "wrong key": "a-key-of-the-back-enD", "expired": token("alice", secret, jwt.SigningMethodHS256, -time.Hour),
-		"signed with another secret": token("alice", strings.ToUpper(secret), jwt.SigningMethodHS256, time.Hour),
-		"another algorithm":          token("alice", secret, jwt.SigningMethodHS512, time.Hour),
-	} {
-		if status, _ := n.Do(t, "POST", "/api/jobs", job, bearer(credential)...); status != http.StatusUnauthorized {
-			t.Errorf("%s: answered %d, want 401", name, status)
-		}
-	}
-	_, created := n.Do(t, "POST", "/api/jobs", job, bearer(alice)...)
-	path := "/api/jobs/" + created["requestId"].(string)
-	for _, c := range []struct {
-		who, credential, method, path string
-		body                          any
-		status                        int
-	}{
-		{"the owner", alice, "GET", path, nil, 200},
-		{"a back end", "another-key-of-it", "GET", path, nil, 200},
-		{"another user", bob, "GET", path, nil, 404},
-		{"another user", bob, "POST", path + "/cancel", nil, 404},
-		{"another user", bob, "GET", path + "/events", nil, 404},
-		{"another user", bob, "GET", path + "/transcript", nil, 404},
-		{"another user", bob, "GET", "/api/jobs?userId=alice", nil, 403},
-		{"a user for another", bob, "POST", "/api/jobs", rig.With(job, object{"userId": "alice"}), 403},
-		{"a user who would play Claude", bob, "POST", "/api/jobs", rig.With(job, object{"options": object{"simulate": "manual"}}), 403},
-		{"a back end for a user", "another-key-of-it", "POST", "/api/jobs", rig.With(job, object{"userId": "carol"}), 202},
-	} {
-		if status, answer := n.Do(t, c.method, c.path, c.body, bearer(c.credential)...); status != c.status {
-			t.Errorf("%s: %s %s answered %d, want %d: %v", c.who, c.method, c.path, status, c.status, answer)
-		}
-	}
-	events := n.Listen(t, "since=0&token="+alice)
-	must.Equal(t, "alice", events.Next()["userId"], "heard an event of")
-	if _, answer := n.Do(t, "POST", "/api/claude/progress", object{"requestId": "x", "message": "y", "hmac": "z"}, bearer(alice)...); answer["error"] != "Unknown request" {
-		t.Errorf("a callback asked for more than its own signature: %v", answer)
 	}
 }

@@ -131,28 +131,6 @@ func TestTheMediaResultNamesItsFile(t *testing.T) {
 	}
 }
 
-func TestFilesOfOtherNodes(t *testing.T) {
-	t.Parallel()
-	redis := rig.StartRedis(t).URL
-	cli := rig.Script(t, fileMaker)
-	worker := rig.Start(t, vars{"REDIS_URL": redis, "CLAUDE_BIN": cli})
-	beside := rig.Start(t, vars{"REDIS_URL": redis, "CLAUDE_BIN": cli, "DATA_DIR": worker.Dir}, "--role", "api")
-	elsewhere := rig.Start(t, vars{"REDIS_URL": redis, "CLAUDE_BIN": cli}, "--role", "api")
-	id := worker.Create(t, object{"userId": "u1"})
-	worker.Await(t, id, "received")
-	at := "/api/jobs/" + id + "/files"
-	if resp, body := beside.Raw(t, "GET", at+"/notes.txt"); resp.StatusCode != 200 || body != "0123456789" {
-		t.Errorf("a node with the same DATA_DIR answered %d %s", resp.StatusCode, body)
-	}
-	for _, path := range []string{at, at + "/notes.txt"} {
-		if resp, body := elsewhere.Raw(t, "GET", path); resp.StatusCode != 404 || !strings.Contains(body, "DATA_DIR of node_") {
-			t.Errorf("a node elsewhere answered %d %s", resp.StatusCode, body)
-		}
-	}
-	waiting := elsewhere.Create(t, object{"userId": "u2", "options": object{"simulate": "manual"}})
-	must.Equal(t, object{"files": []any{}}, elsewhere.Want(t, 200, "GET", "/api/jobs/"+waiting+"/files", nil))
-}
-
 func TestFilesGoWithTheirJob(t *testing.T) {
 	t.Parallel()
 	n := rig.Start(t, vars{"CLAUDE_BIN": rig.Script(t, fileMaker), "HUMAN_TIMEOUT": "1s", "RETENTION": "1s", "NODE_TIMEOUT": "1s"})

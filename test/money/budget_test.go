@@ -82,66 +82,6 @@ func TestRealCLIStopsAtTheJobsBudget(t *testing.T) {
 	must.Equal(t, 8000, api.Served().Input, "tokens were served for 7,500")
 }
 
-// Budgets hold while two nodes are killed at random moments: a job gets at most one request
-// beyond its budget, and its record contains the cost of everything that the API has
-// served. A job may run out of attempts first.
-func TestRealCLIsBudgetsHoldOverKills(t *testing.T) {
-	t.Parallel()
-	sample.OneIn(t, 3)
-	const budget = 10.0
-	jobs, kills := 2, 3
-	if os.Getenv("LONG_TESTS") != "" {
-		jobs, kills = 4, 60
-	}
-	var mu sync.Mutex
-	served := map[string][]int64{} // tokens of each request, by the job's name
-	n, api := budgets(t, map[string]string{"spend": "budget_usd: 10\non_budget: fail\nmax_attempts: 20"}, vars{"WORKERS": "2", "USER_LIMIT": "4"}, func(r messagesapi.Request) messagesapi.Reply {
-		reply := messagesapi.Bash(fmt.Sprintf("sleep 0.%d", rand.IntN(10)))
-		reply.Usage.Input = int64(r.Size / 4) // a request without a response counts one token per byte
-		name := spenderName.FindString(r.Text())
-		if name == "" {
-			t.Errorf("a request of no job: %.3000s", r.Text())
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		served[name] = append(served[name], reply.Usage.Input)
-		return reply
-	})
-	nodes := []*rig.Node{n, rig.Start(t, n.Elsewhere(t))}
-	ids := map[string]string{}
-	for i := range jobs {
-		name := fmt.Sprintf("spender-%d", i)
-		ids[name] = nodes[i%2].Create(t, object{"kind": "spend", "userId": "u1", "input": object{"name": name}})
-	}
-	ended := func() bool {
-		list, _ := nodes[0].Want(t, 200, "GET", "/api/jobs?status=failed", nil)["jobs"].([]any)
-		return len(list) == jobs
-	}
-	for i := 0; i < kills && !ended(); i++ {
-		before := len(api.Requests())
-		must.Eventually(t, "another request, or the end of all jobs", func() bool { return len(api.Requests()) > before || ended() })
-		time.Sleep(time.Duration(rand.IntN(300)) * time.Millisecond) // kill at a random moment
-		nodes[i%2] = nodes[i%2].Again(t)
-	}
-	for name, id := range ids {
-		record := nodes[0].Await(t, id, "failed")
-		mu.Lock()
-		var tokens, last int64
-		for _, last = range served[name] {
-			tokens += last
-		}
-		mu.Unlock()
-		if cost := float64(tokens-last) / 10_000; cost >= budget || record["errorCode"] != "budget_exceeded" && record["attempt"] != 20.0 {
-			t.Errorf("%s had used %v USD before its last request, and ended as %v", name, cost, record)
-		}
-		must.Eventually(t, "the record to have the cost of all requests", func() bool {
-			usage, _ := nodes[0].Want(t, 200, "GET", "/api/jobs/"+id, nil)["usage"].(object)
-			cost, _ := usage["costUsd"].(float64)
-			return cost >= float64(tokens)/10_000-0.0001
-		})
-	}
-}
-
 // A budget of a dollar covers up to three attempts in each of up to six rounds, on two nodes that are
 // killed at random moments: it is exceeded by one request at most, and no cent of what the API has
 // served is missing in the record.
@@ -225,43 +165,6 @@ func secondTime(r messagesapi.Request) messagesapi.Reply {
 		return messagesapi.Bash(rig.Curls(prompt)["result"])
 	}
 	return messagesapi.Say("Submitted.")
-}
-
-// spenderName matches a job's name in the prompts of TestRealCLIsBudgetsHoldOverKills.
-var spenderName = regexp.MustCompile(`spender-\d`)
-
-// A request in flight when its server was killed counts before the next one is sent, even
-// if no response had begun: both if the server restarts, and if another node continues the
-// job.
-func TestRealCLICountsWhatALostServerHadOut(t *testing.T) {
-	t.Parallel()
-	for name, again := range sample.Cases(t, 1, map[string]bool{"the server starts again": true, "another node goes on": false}) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			n, api := budgets(t, map[string]string{"spend": "budget_usd: 0.25\non_budget: fail"}, nil, func(r messagesapi.Request) messagesapi.Reply {
-				if r.Turn == 2 {
-					return messagesapi.Hang()
-				}
-				return spender(r)
-			})
-			id := n.Create(t, object{"kind": "spend", "userId": "u1", "input": object{}})
-			must.Eventually(t, "the second request", func() bool { return len(api.Requests()) == 2 })
-			n.Kill(t)
-			env := n.Env
-			if !again {
-				env = n.Elsewhere(t)
-			}
-			n = rig.StartIn(t, n.Cmd.Dir, env)
-			record := n.Await(t, id, "failed")
-			if asked := api.Requests(); len(asked) != 2 || record["errorCode"] != "budget_exceeded" {
-				t.Fatalf("after %d requests the job ended as %v", len(asked), record)
-			}
-			cost, _ := record["usage"].(object)["costUsd"].(float64)
-			if most := 0.1 + float64(api.Requests()[1].Size)/10_000; cost < 0.25 || cost > most+0.001 {
-				t.Errorf("the job has cost %v; at most it was %v", cost, most)
-			}
-		})
-	}
 }
 
 // At its budget, a job asks a person. After a yes it continues the same conversation,

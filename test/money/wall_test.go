@@ -2,7 +2,6 @@ package money
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -92,45 +91,6 @@ func TestTwoNodesAtOneLimit(t *testing.T) {
 	}
 	if record := one.Want(t, 200, "GET", "/api/jobs?status=pending", nil); len(record["jobs"].([]any)) != 0 {
 		t.Errorf("some are left: %v", record)
-	}
-}
-
-// The node whose turn probes dies: a turn of another node probes, and everything continues.
-func TestNodeThatTriesALimitDies(t *testing.T) {
-	t.Parallel()
-	dir, env := limitedCLI(t)
-	nodes := map[string]*rig.Node{}
-	for range 2 {
-		n := rig.Start(t, maps.Clone(env))
-		nodes[n.Dir] = n
-	}
-	var any *rig.Node
-	for _, n := range nodes {
-		any = n
-	}
-	id := any.Create(t, object{"userId": "u1"})
-	awaitLimit(t, any, id)
-	rig.OpenGate(t, filepath.Join(dir, "hang"))
-	trying := ""
-	must.Eventually(t, "a turn that tries and hangs", func() bool {
-		lines := turnsIn(t, dir)
-		last := lines[len(lines)-1]
-		for data := range nodes {
-			if strings.HasPrefix(last, "begin") && strings.Contains(last, data) {
-				trying = data
-			}
-		}
-		return trying != ""
-	})
-	nodes[trying].Kill(t)
-	harness.EndProcessesUnder(trying)
-	delete(nodes, trying)
-	rig.OpenGate(t, filepath.Join(dir, "lifted"))
-	for _, left := range nodes {
-		second := left.Create(t, object{"userId": "u2"})
-		for _, id := range []string{id, second} {
-			left.Await(t, id, "received")
-		}
 	}
 }
 

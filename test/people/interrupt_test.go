@@ -145,17 +145,6 @@ func TestATurnIsInterruptedAndTheJobGoesOn(t *testing.T) {
 	}
 }
 
-// Only a turn in which Claude works can be interrupted.
-func TestWhatCannotBeInterrupted(t *testing.T) {
-	t.Parallel()
-	n := rig.Start(t, nil)
-	manual, _ := n.Manual(t, object{"userId": "u1"})
-	n.Want(t, 409, "POST", "/api/jobs/"+manual+"/interrupt", object{"message": "Stop"})
-	n.Want(t, 400, "POST", "/api/jobs/"+manual+"/interrupt", object{"message": strings.Repeat("x", 70_000)})
-	n.Want(t, 400, "POST", "/api/jobs/"+manual+"/interrupt", object{"words": "Stop"})
-	n.Want(t, 404, "POST", "/api/jobs/req_00_nosuchjob/interrupt", nil)
-}
-
 // sleeps reports whether one of Claude's commands runs under a node's directory.
 func sleeps(dir string) bool {
 	for _, pid := range rig.ProcessesIn(dir) {

@@ -104,31 +104,16 @@ func said(exchange any) []string {
 
 func TestALaterReplySupersedesTheReading(t *testing.T) {
 	t.Parallel()
-	for name, reply := range map[string]func(s *slowReader){
-		"in the chat": func(s *slowReader) { s.say("use 1:1") },
-		"over HTTP":   func(s *slowReader) { s.n.Reply(s.t, s.first()["id"].(string), object{"text": "use 1:1"}) },
-		"with values": func(s *slowReader) {
-			s.n.Reply(s.t, s.first()["id"].(string), object{"values": object{"aspect_ratio": "1:1"}, "text": "use 1:1"})
-		},
-		"over the WebSocket": func(s *slowReader) {
-			ws := s.n.Listen(s.t, "userId=u1")
-			must.OK(s.t, ws.Conn.WriteJSON(object{"type": "reply", "checkpointId": s.first()["id"], "text": "use 1:1"}))
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := startSlowReader(t, nil)
-			s.say("cinema style")
-			s.reads("cinema style")
-			reply(s)
-			s.n.Await(t, s.id, "running")
-			must.Eventually(t, "the reading to be ended", func() bool { return len(rig.ProcessesIn(s.n.Dir)) == 0 })
-			s.finds(object{"action": "values", "values": object{"aspect_ratio": "16:9"}, "confidence": 1})
-			answer := s.first()["reply"].(object)
-			must.Equal[any](t, object{"aspect_ratio": "1:1"}, answer["values"])
-			must.Equal(t, []string{"user: cinema style", "user: use 1:1"}, said(answer["exchange"]))
-		})
-	}
+	s := startSlowReader(t, nil)
+	s.say("cinema style")
+	s.reads("cinema style")
+	s.say("use 1:1")
+	s.n.Await(t, s.id, "running")
+	must.Eventually(t, "the reading to be ended", func() bool { return len(rig.ProcessesIn(s.n.Dir)) == 0 })
+	s.finds(object{"action": "values", "values": object{"aspect_ratio": "16:9"}, "confidence": 1})
+	answer := s.first()["reply"].(object)
+	must.Equal[any](t, object{"aspect_ratio": "1:1"}, answer["values"])
+	must.Equal(t, []string{"user: cinema style", "user: use 1:1"}, said(answer["exchange"]))
 }
 
 func TestTheEndOfAJobEndsTheReadingOfItsReply(t *testing.T) {
@@ -169,46 +154,44 @@ func TestReadingsAreHidden(t *testing.T) {
 // Whatever the timing of messages and readings, none is lost and none counts twice.
 func TestNoneOfManyMessagesIsLost(t *testing.T) {
 	t.Parallel()
-	rig.OnEachStore(t, func(t *testing.T, env vars) {
-		s := startSlowReader(t, env)
-		const many = 16
-		var senders sync.WaitGroup
-		for i := range many {
-			senders.Go(func() {
-				text := fmt.Sprintf("like my %dth film", i+10)
-				if i == many/2 {
-					text = "use 1:1"
-				}
-				if i == many-2 { // Claude's result arrives in between
-					s.finds(object{"action": "unclear", "confidence": 0.1, "ask": "Wide or tall?"})
-				}
-				s.say(text)
-			})
-		}
-		senders.Wait()
-		s.n.Await(t, s.id, "running")
-		counted := map[string]int{}
-		list := s.n.Want(t, 200, "GET", "/api/checkpoints?status=answered", nil)["checkpoints"].([]any)
-		answer := list[0].(object)["reply"].(object)
-		for _, line := range said(answer["exchange"]) {
-			counted[strings.TrimPrefix(line, "user: ")]++
-		}
-		if answer["exchange"] == nil { // the answer was the first message
-			counted[answer["text"].(string)]++
-		}
-		for _, m := range s.n.Messages(t, "s1", "") { // messages after the answer wait for the next turn
-			if m["sender"] == "user" && m["props"] == nil && m["requestId"] == nil {
-				counted[m["content"].(string)]++
-			}
-		}
-		for i := range many {
+	s := startSlowReader(t, vars{"REDIS_URL": rig.StartRedis(t).URL})
+	const many = 16
+	var senders sync.WaitGroup
+	for i := range many {
+		senders.Go(func() {
 			text := fmt.Sprintf("like my %dth film", i+10)
 			if i == many/2 {
 				text = "use 1:1"
 			}
-			must.Equal(t, 1, counted[text], text, "counts … times")
+			if i == many-2 { // Claude's result arrives in between
+				s.finds(object{"action": "unclear", "confidence": 0.1, "ask": "Wide or tall?"})
+			}
+			s.say(text)
+		})
+	}
+	senders.Wait()
+	s.n.Await(t, s.id, "running")
+	counted := map[string]int{}
+	list := s.n.Want(t, 200, "GET", "/api/checkpoints?status=answered", nil)["checkpoints"].([]any)
+	answer := list[0].(object)["reply"].(object)
+	for _, line := range said(answer["exchange"]) {
+		counted[strings.TrimPrefix(line, "user: ")]++
+	}
+	if answer["exchange"] == nil { // the answer was the first message
+		counted[answer["text"].(string)]++
+	}
+	for _, m := range s.n.Messages(t, "s1", "") { // messages after the answer wait for the next turn
+		if m["sender"] == "user" && m["props"] == nil && m["requestId"] == nil {
+			counted[m["content"].(string)]++
 		}
-	})
+	}
+	for i := range many {
+		text := fmt.Sprintf("like my %dth film", i+10)
+		if i == many/2 {
+			text = "use 1:1"
+		}
+		must.Equal(t, 1, counted[text], text, "counts … times")
+	}
 }
 
 // startAsker starts a server and a job of the kind "gated" whose CLI asks in its first
