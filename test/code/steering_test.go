@@ -316,7 +316,7 @@ func TestAnAcceptedChangeWithoutItsFilesIsAskedForAgain(t *testing.T) {
 	rig.WriteFiles(t, filepath.Join(values["directory"].(string), "service"), map[string]string{"more.go": "package service\n"})
 	again.Want(t, 200, "POST", "/api/claude/result", object{"requestId": id, "hmac": values["hmac"], "summary": "Wrote it once more."})
 	again.OpenCheckpoint(t, id, "awaiting_approval")
-	must.Contain(t, again.Log.String(), "the files of a submitted change are gone", "the log does not say why")
+	must.Contain(t, again.Log.String(), "files of a submitted change are missing", "the log does not say why")
 }
 
 // A change played by hand survives a restart of its server, and its timeouts apply as

@@ -148,7 +148,7 @@ func TestSandboxedTurnIsAdoptedAndEndsAsAWhole(t *testing.T) {
 		t.Fatal("nothing has hidden")
 	}
 	n = n.Again(t)
-	must.Eventually(t, "the turn to be adopted", func() bool { return strings.Contains(n.Log.String(), "adopted a turn") })
+	must.Eventually(t, "the turn to be adopted", func() bool { return strings.Contains(n.Log.String(), "turn adopted") })
 	if got := n.Want(t, 200, "GET", "/api/jobs/"+id, nil); got["status"] != "running" || got["turn"] != 1.0 {
 		t.Errorf("after the restart: %v", got)
 	}

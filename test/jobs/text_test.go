@@ -58,7 +58,7 @@ func TestTextComesAsItIsWritten(t *testing.T) {
 	must.Equal(t, "Hello, wor", late.Written("Hello, wor"), "who connects late gets")
 	n.Stop(t, 9)
 	n = rig.Start(t, env)
-	must.Eventually(t, "the turn to be adopted", func() bool { return strings.Contains(n.Log.String(), "adopted a turn") })
+	must.Eventually(t, "the turn to be adopted", func() bool { return strings.Contains(n.Log.String(), "turn adopted") })
 	rig.Release(t, dir)
 	want := "Hello, world! " + strings.Repeat("*", 64)
 	must.Equal(t, want, early.Written(want), "written was")

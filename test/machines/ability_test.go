@@ -71,7 +71,7 @@ func TestANodeThatCannotRunTurnsLeavesTheJobsToOthers(t *testing.T) {
 			}
 			must.Eventually(t, "the node to say what is wrong", func() bool {
 				status, answer := broken.Do(t, "GET", "/readyz", nil)
-				return status == 503 && strings.Contains(fmt.Sprint(answer), b.says) && strings.Contains(broken.Log.String(), "this node takes no jobs until it can run them") && broken.Metric(t, "ringback_turns_blocked") == 1
+				return status == 503 && strings.Contains(fmt.Sprint(answer), b.says) && strings.Contains(broken.Log.String(), "node unfit: not taking jobs") && broken.Metric(t, "ringback_turns_blocked") == 1
 			})
 			for _, id := range ids { // some may be on their way back at that moment
 				untried(t, broken.Await(t, id, "pending"))

@@ -52,7 +52,7 @@ func TestRestartAdoptsTheRunningProcess(t *testing.T) {
 				t.Fatal("the process ended with the server")
 			}
 			second := rig.Start(t, first.Env)
-			must.Eventually(t, "the process to be adopted", func() bool { return strings.Contains(second.Log.String(), "adopted a turn") })
+			must.Eventually(t, "the process to be adopted", func() bool { return strings.Contains(second.Log.String(), "turn adopted") })
 			rig.Release(t, first.dir)
 			record := second.Await(t, first.id, "received")
 			if record["turn"] != 1.0 || len(starts(first.dir)) != 1 {

@@ -331,7 +331,7 @@ func TestCLIOffersNoFurtherTools(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			api := messagesapi.Start(t, messagesapi.Steps(messagesapi.Structured(map[string]any{"lines": 3})))
+			api := messagesapi.Start(t, messagesapi.Steps(messagesapi.Use("StructuredOutput", map[string]any{"lines": 3})))
 			s := newSession(t, api, haiku(t), "http://localhost:3001")
 			s.Structured, s.prompt.Structured = c.structured, c.structured
 			exit := s.run(t, s.first(t))
