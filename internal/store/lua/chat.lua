@@ -1,5 +1,5 @@
 -- For how many ms something still waits in a chat: until the latest of its clocks is due. What does not wait any more
--- is forgotten. In front of the scripts that decide how long a chat, or what belongs to it, is kept.
+-- is forgotten.
 local function waits_in(session)
   local longest, fields = 0, redis.call('HGETALL', session)
   for i = 1, #fields, 2 do

@@ -1,21 +1,7 @@
--- Commits what was decided, all or nothing: guards, plain commands, events. It is the
--- one script for all transitions, and knows none of them: see commit.go.
---
--- ARGV: an id that those of new events exceed; the id of the commit, and for how many ms it is
--- remembered; the number of guards, and for each its kind, key, field and value; the number of
--- commands, and for each the number of its words and they; the number of wakes, and for each a zset of
--- times, its member, and what to publish if that is due or the next to be due; the number of joins,
--- and for each a level, who joins its round, and the turn or 0; the number of chats that were written,
--- and for each the key of its session, the job or checkpoint whose clock was set or '', how many ms there
--- are until that is due (0 if it has ended), for how many ms a chat is kept after that, its three other
--- keys, and that of the job's conversation; the number of keys that may be unused, and for each the set of what uses it and the key; the
--- number of messages that are dropped, and for each the key of its chat's messages, that of what was
--- touched, and its id; the number of events, and for each its user, how long it is kept (ms) and its
--- stored form.
--- Returns 1, also if the commit was made before: its client has lost the answer and sent it again,
--- and others may have committed in between. Returns 0 where a guard does not hold: then nothing is
--- changed.
-
+-- Commits what was decided, all or nothing: guards, plain commands, events. It is the one script for all transitions,
+-- and knows none of them: commitArgs in commit.go lists its arguments, section by section, each with its number of
+-- entries. Returns 1, also if the commit was made before: its client has lost the answer and sent it again, and others
+-- may have committed in between. Returns 0 where a guard does not hold: then nothing is changed.
 local at = 0
 local function word()
   at = at + 1
@@ -25,7 +11,7 @@ end
 local floor, id, remembered = tonumber(word()), word(), word()
 local done = P .. ':done:' .. id
 if redis.call('PEXPIRE', done, remembered) == 1 then return 1 end -- a write, for whoever waits for replicas
-for _ = 1, tonumber(word()) do
+for _ = 1, tonumber(word()) do -- guards
   local kind, key, field, value = word(), word(), word(), word()
   if kind == 'is' then -- a field has the value; '' where there is none
     if (redis.call('HGET', key, field) or '') ~= value then return 0 end
@@ -45,23 +31,23 @@ for _ = 1, tonumber(word()) do
   end
 end
 redis.call('SET', done, '', 'PX', remembered)
-for _ = 1, tonumber(word()) do
+for _ = 1, tonumber(word()) do -- commands
   local n = tonumber(word())
   redis.call(unpack(ARGV, at + 1, at + n))
   at = at + n
 end
-for _ = 1, tonumber(word()) do
+for _ = 1, tonumber(word()) do -- wakes: a time of a zset is announced if it is due or the next to be due
   local zset, member, channel, what = word(), word(), word(), word()
   local due = redis.call('ZSCORE', zset, member) -- none if the same commit has removed it
   local first = redis.call('ZRANGEBYSCORE', zset, '(' .. num(NOW), '+inf', 'LIMIT', 0, 1)[1]
   if due and (first == member or tonumber(due) <= NOW) then redis.call('PUBLISH', channel, what) end
 end
-for _ = 1, tonumber(word()) do
+for _ = 1, tonumber(word()) do -- joins of rounds
   local level, who = word(), word()
   local turn = join(level, who, tonumber(word()))
   redis.call('PUBLISH', P .. ':wake', level .. ' ' .. num(turn) .. ' ' .. key_of(who))
 end
-for _ = 1, tonumber(word()) do
+for _ = 1, tonumber(word()) do -- chats that were written, or in which something waits
   local session, ref, wait, retention = word(), word(), tonumber(word()), tonumber(word())
   if ref ~= '' and wait > 0 then
     redis.call('HSET', session, 'waits:' .. ref, num(NOW + wait))
@@ -71,29 +57,24 @@ for _ = 1, tonumber(word()) do
   wait = waits_in(session)
   for _, key in ipairs({ session, word(), word(), word(), word() }) do redis.call('PEXPIRE', key, num(wait + retention)) end
 end
-for _ = 1, tonumber(word()) do
+for _ = 1, tonumber(word()) do -- keys that nothing may use any more
   local users, key = word(), word()
   if redis.call('EXISTS', users) == 0 then redis.call('DEL', key) end
 end
-for _ = 1, tonumber(word()) do
+for _ = 1, tonumber(word()) do -- messages that are dropped
   local messages, touched, dropped = word(), word(), word()
   local read, message = pcall(cjson.decode, redis.call('HGET', messages, dropped) or '{}')
-  if read and type(message.parts) == 'table' then
-    for _, part in ipairs(message.parts) do -- a call that a later message shows goes with that one
-      local call = 'call:' .. tostring(message.requestId) .. ':' .. tostring(part.toolCallId)
-      if string.match(redis.call('HGET', touched, call) or '', '^%d+') == dropped then redis.call('HDEL', touched, call) end
-    end
+  for _, part in ipairs(read and type(message.parts) == 'table' and message.parts or {}) do
+    -- a call that a later message shows is dropped with that one
+    local call = 'call:' .. tostring(message.requestId) .. ':' .. tostring(part.toolCallId)
+    if string.match(redis.call('HGET', touched, call) or '', '^%d+') == dropped then redis.call('HDEL', touched, call) end
   end
   redis.call('HDEL', messages, dropped)
   redis.call('HDEL', touched, dropped)
 end
-local expiring = {}
-for _ = 1, tonumber(word()) do
+for _ = 1, tonumber(word()) do -- events
   local user, retention, event = word(), word(), word()
   append(user, event, floor)
-  if not expiring[user] then
-    expiring[user] = true
-    for _, name in ipairs({ ':events:', ':seq:' }) do redis.call('PEXPIRE', P .. name .. user, retention) end
-  end
+  for _, name in ipairs({ ':events:', ':seq:' }) do redis.call('PEXPIRE', P .. name .. user, retention) end
 end
 return 1

@@ -1,20 +1,10 @@
--- How an event is appended: in front of the scripts that do.
-
-local MICROS = (function()
-  local t = redis.call('TIME')
-  return tonumber(t[1]) * 1000000 + tonumber(t[2])
-end)()
-
--- The store's time, as time.lua has it. Ids go by Redis' clock.
-local NOW = math.floor(MICROS / 1000) + tonumber(redis.call('HGET', KEYS[2], 'by') or '0')
-
--- Appends one event to the user's stream and publishes it. event is its stored form, see
--- frame.go; floor an id that the new one has to exceed.
---
--- The id is the clock's time: an event that was lost when the store went back to an earlier
--- state leaves its id to nobody, whatever server the store is on now. Ids rise also where
--- the clock does not. Each event names the one before, the user's and the partition's, by
--- which it is known whether any is missing between two.
+-- Appends one event to the user's stream and publishes it. event is its stored form, see frame.go; floor an id that the
+-- new one has to exceed. The id is the time of Redis' clock: an event that was lost when the store went back to an earlier
+-- state leaves its id to nobody, whatever server the store is on now. Ids rise also where the clock does not. Each
+-- event names the one before, the user's and the partition's, which shows whether any is missing between two.
+local s, micros = unpack(redis.call('TIME'))
+local MICROS = s * 1000000 + micros
+local NOW = math.floor(MICROS / 1000) + tonumber(redis.call('HGET', KEYS[2], 'by') or '0') -- the store's time, as in time.lua
 local function append(user, event, floor)
   local seq_key, latest_key = P .. ':seq:' .. user, P .. ':latest'
   local ids = redis.call('MGET', seq_key, latest_key)

@@ -1,9 +1,7 @@
--- Forgets a node of which nothing is left, unless it has given a sign of life meanwhile.
---
--- ARGV[1] node
-
-local at = redis.call('ZSCORE', P .. ':nodes', ARGV[1])
-if not at or tonumber(at) > NOW then return timed(0) end
-redis.call('HDEL', P .. ':accounts', ARGV[1])
-redis.call('HDEL', P .. ':holders', ARGV[1])
-return timed(redis.call('ZREM', P .. ':nodes', ARGV[1]))
+-- Forgets a node that has nothing left, unless it has given another sign of life.
+local node = ARGV[1]
+local lapses = redis.call('ZSCORE', P .. ':nodes', node)
+if not lapses or tonumber(lapses) > NOW then return timed(0) end
+redis.call('HDEL', P .. ':accounts', node)
+redis.call('HDEL', P .. ':holders', node)
+return timed(redis.call('ZREM', P .. ':nodes', node))

@@ -1,9 +1,7 @@
 -- The grace period after an outage of the store: for as long as the outage, at most 30 s, nothing lapses, neither
 -- deadlines of Claude and people nor leases of actions and servers. That is enough for callers that retry with
 -- growing pauses. Each node runs a script every two seconds; if none has run for 5 s, the store was unavailable to all.
--- seen: when a script last ran, by the store's time; graceUntil: the end of the period. Both are fields of KEYS[2].
--- In front of the scripts that judge by the store's time.
-
+-- seen: when a script last ran, by the store's time; ends: the end of the period. Both are fields of KEYS[2].
 local UNAVAILABLE, LONGEST = 5000, 30000
 
 -- For how many ms from now on nothing lapses, usually 0; and until when, if the store was unavailable until now.

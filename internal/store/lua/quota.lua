@@ -1,29 +1,18 @@
--- Counts the jobs of a kind or a user in a partition.
---
--- ARGV[1] kind; '' for all   ARGV[2] user; '' for all   ARGV[3] when the day began, ms
--- ARGV[4] number of states; for each its name, and '1' if a job in it has ended
--- Then the jobs that are about to be opened: one that is not open yet counts, too.
--- Returns how many have not ended, and how many were created on the day.
-
-local open, today, ended = 0, 0, {}
-local kinds = ARGV[1] ~= '' and { ARGV[1] } or redis.call('SMEMBERS', P .. ':kinds')
-local of_user = ARGV[2] ~= '' and ':' .. ARGV[2] or ''
-
-local function created_today(list)
-  local first = redis.call('ZRANGEBYSCORE', list, ARGV[3], '+inf', 'LIMIT', 0, 1)[1]
-  return first and redis.call('ZCARD', list) - redis.call('ZRANK', list, first) or 0
-end
-
-local at = 4
-for _ = 1, tonumber(ARGV[4]) do
-  local state = ARGV[at + 1]
-  ended[state] = ARGV[at + 2] == '1'
-  for _, kind in ipairs(kinds) do
-    local list = P .. ':jobs-by:' .. state .. ':' .. kind .. of_user
+-- Counts the jobs of a kind or a user ('' for all) in a partition: how many have not ended, and how many were created
+-- since the day began. states: their names, behind each '1' if a job in it has ended. The other arguments are jobs that
+-- are about to be opened: one that is not open yet counts, too.
+local kind, user, day, states = unpack(ARGV)
+local open, today, ended, at = 0, 0, {}, 4 + 2 * states
+local kinds = kind ~= '' and { kind } or redis.call('SMEMBERS', P .. ':kinds')
+for i = 5, at, 2 do
+  local state = ARGV[i]
+  ended[state] = ARGV[i + 1] == '1'
+  for _, its in ipairs(kinds) do
+    local list = P .. ':jobs-by:' .. state .. ':' .. its .. (user ~= '' and ':' .. user or '')
     if not ended[state] then open = open + redis.call('ZCARD', list) end
-    today = today + created_today(list)
+    local first = redis.call('ZRANGEBYSCORE', list, day, '+inf', 'LIMIT', 0, 1)[1]
+    if first then today = today + redis.call('ZCARD', list) - redis.call('ZRANK', list, first) end
   end
-  at = at + 2
 end
 for i = at + 1, #ARGV do
   local state = redis.call('HGET', P .. ':job:' .. ARGV[i], 'state')

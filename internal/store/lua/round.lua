@@ -1,5 +1,4 @@
--- A round is a zset of users in the order of their turns: in front of the scripts that need it. queue.go
--- describes the keys.
+-- A round is a zset of users in the order of their turns: queue.go describes the keys.
 
 -- The API key of a member of a round; '' for none.
 local function key_of(who) return string.match(who, '^ringback:key:([^:]*):') or '' end
@@ -23,4 +22,3 @@ local function join(level, who, turn)
   end
   return turn
 end
-

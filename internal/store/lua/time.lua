@@ -1,15 +1,10 @@
--- The store's time, ms since 1970: in front of the scripts that go by it. It is Redis' clock and
--- a correction, which lies under KEYS[2]: see clock.go.
-
-local MICROS = (function()
-  local t = redis.call('TIME')
-  return t[1] * 1000000 + t[2]
-end)()
+-- The store's time, ms since 1970, for the scripts that go by it: Redis' clock and a correction, see clock.go.
+local s, micros = unpack(redis.call('TIME'))
+local MICROS = s * 1000000 + micros
 local REDIS = math.floor(MICROS / 1000)
 local BY, CORRECTIONS, NOW, GRACE = (function()
-  local f = redis.call('HMGET', KEYS[2], 'by', 'count', 'seen', 'graceUntil')
-  local by, seen, ends = tonumber(f[1] or '0'), f[3], f[4]
-  local now = REDIS + by
+  local by, count, seen, ends = unpack(redis.call('HMGET', KEYS[2], 'by', 'count', 'seen', 'graceUntil'))
+  local now = REDIS + tonumber(by or '0')
   local left, new = grace(now, seen, ends)
   -- pcall: scripts that otherwise only read work while Redis refuses to write.
   if new then
@@ -18,7 +13,7 @@ local BY, CORRECTIONS, NOW, GRACE = (function()
     redis.pcall('HSET', KEYS[2], 'seen', num(now))
     if ends and tonumber(ends) > now + LONGEST then redis.pcall('HSET', KEYS[2], 'graceUntil', num(now)) end -- the clock has jumped
   end
-  return by, tonumber(f[2] or '0'), now, left
+  return tonumber(by or '0'), tonumber(count or '0'), now, left
 end)()
 
 -- What a script answers, with the time that it went by.
