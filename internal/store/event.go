@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/job"
+	"ringback/internal/rules/lifecycle"
 )
 
 // EventEnvelope is an event on its way to clients.
@@ -56,8 +57,8 @@ const (
 // subscribers are called in order.
 type subscribers []Subscriber
 
-// tell calls a function of each subscriber, if set.
-func tell[T any](to subscribers, of func(Subscriber) func(T), what T) {
+// deliver calls a function of each subscriber, if set.
+func deliver[T any](to subscribers, of func(Subscriber) func(T), what T) {
 	for _, one := range to {
 		if call := of(one); call != nil {
 			call(what)
@@ -125,16 +126,16 @@ func (s *Store) receive(m *redis.Message, to subscribers) bool {
 	case "wake":
 		switch m.Payload {
 		case wakeTask:
-			tell(to, func(s Subscriber) func(Partition) { return s.TaskFunc }, from.partition)
+			deliver(to, func(s Subscriber) func(Partition) { return s.TaskFunc }, from.partition)
 		case wakeClock:
-			tell(to, func(s Subscriber) func(Partition) { return s.ClockFunc }, from.partition)
+			deliver(to, func(s Subscriber) func(Partition) { return s.ClockFunc }, from.partition)
 		default:
-			tell(to, func(s Subscriber) func(Queued) { return s.QueuedFunc }, parseQueued(from.partition, m.Payload))
+			deliver(to, func(s Subscriber) func(Queued) { return s.QueuedFunc }, parseQueued(from.partition, m.Payload))
 		}
 		return true
 	case "text":
 		if t, ok := parseText(m.Payload); ok {
-			tell(to, func(s Subscriber) func(TextEnvelope) { return s.TextFunc }, t)
+			deliver(to, func(s Subscriber) func(TextEnvelope) { return s.TextFunc }, t)
 		}
 		return true
 	}
@@ -142,10 +143,13 @@ func (s *Store) receive(m *redis.Message, to subscribers) bool {
 	if !ok {
 		return true
 	}
-	follows := s.past.hear(from.partition, e)
-	tell(to, func(s Subscriber) func(EventEnvelope) { return s.EventFunc }, e.EventEnvelope)
+	follows := s.past.receive(from.partition, e)
+	deliver(to, func(s Subscriber) func(EventEnvelope) { return s.EventFunc }, e.EventEnvelope)
 	return follows
 }
+
+// reconnectInterval is the time between two attempts to reach a store that is unavailable.
+const reconnectInterval = 200 * time.Millisecond
 
 // checkSubscription waits if the connection is dead. go-redis reconnects on the next read.
 func (s *Store) checkSubscription(ctx context.Context, err error) {
@@ -153,10 +157,7 @@ func (s *Store) checkSubscription(ctx context.Context, err error) {
 		return
 	}
 	s.log.Warn("lost the connection for events, connecting again", "error", storeError(ctx, err))
-	select {
-	case <-ctx.Done():
-	case <-time.After(200 * time.Millisecond):
-	}
+	_ = lifecycle.Wait(ctx, reconnectInterval)
 }
 
 // published is an event as it was published.

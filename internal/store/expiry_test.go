@@ -66,11 +66,11 @@ func TestWhatIsKeptIsKeptLongEnough(t *testing.T) {
 		})
 		must.OK(t, err)
 		want("while it waits for a person", 10)
-		must.Get(s.AppendMessage(ctx, "u", "chat", job.Text(job.FromUser, "wait"), false))(t)
+		must.Get(s.AppendMessage(ctx, "u", "chat", job.Text(job.FromUser, "wait"), nil))(t)
 		want("after a message while it waits", 10)
 		must.OK(t, s.Cancel(ctx, j.ID, job.Actor{}))
 		want("once it has ended", 7)
-		must.Get(s.AppendMessage(ctx, "u", "chat", job.Text(job.FromUser, "thanks"), false))(t)
+		must.Get(s.AppendMessage(ctx, "u", "chat", job.Text(job.FromUser, "thanks"), nil))(t)
 		want("after another message", 7)
 		for name, days := range expiries(fmt.Sprint(j.ID)) {
 			if days >= 0 && name != "secret" {
@@ -96,7 +96,7 @@ func TestAChatOutlivesTheLimitItsJobWaitsFor(t *testing.T) {
 		j := must.Get(s.Start(ctx, n))(t)
 		s.Next(t, "n")
 		say := func() {
-			must.Get(s.AppendMessage(ctx, "u", "chat", job.Text(job.FromUser, "and use the blue one"), true))(t)
+			must.Get(s.AppendMessage(ctx, "u", "chat", job.Text(job.FromUser, "and use the blue one"), new(lifecycle.Addressee)))(t)
 		}
 		keeps := func(when string) {
 			t.Helper()
@@ -169,7 +169,7 @@ func TestAChatOutlivesTheQuestionOfAProgramOutside(t *testing.T) {
 			UserID: "u", SessionID: "chat", Type: job.Confirmation, Message: "Do it?", Chat: job.Text(job.FromAssistant, "Do it?"), Digest: "d",
 		})
 		must.OK(t, err)
-		must.Get(s.AppendMessage(ctx, "u", "chat", job.Text(job.FromUser, "wait"), false))(t)
+		must.Get(s.AppendMessage(ctx, "u", "chat", job.Text(job.FromUser, "wait"), nil))(t)
 		session := keysLike(t, rdb, "*:session:1:u:chat")
 		if ttl := rdb.TTL(ctx, session).Val(); ttl < wait {
 			t.Errorf("the question waits for %s, and its chat expires in %s", wait, ttl)
@@ -215,7 +215,7 @@ func TestAChatKnowsWhatWaitsInIt(t *testing.T) {
 		must.OK(t, s.Cancel(ctx, second.ID, job.Actor{}))
 		wants("at the end")
 		must.OK(t, rdb.HSet(ctx, session, "waits:req_gone", 1).Err())
-		must.Get(s.AppendMessage(ctx, "u", "chat", job.Text(job.FromUser, "thanks"), false))(t)
+		must.Get(s.AppendMessage(ctx, "u", "chat", job.Text(job.FromUser, "thanks"), nil))(t)
 		wants("after a message, of what has lapsed")
 	})
 }
@@ -283,7 +283,7 @@ func TestAChatThatLivesOnDoesNotGrow(t *testing.T) {
 		session := keysLike(t, rdb, "*:session:1:u:chat")
 		for dropped := 1; dropped <= 2*calls; dropped++ { // as if the chat had 10,000 messages more
 			must.OK(t, rdb.HSet(ctx, session, "n", 10_000+dropped-1).Err())
-			must.Get(s.AppendMessage(ctx, "u", "chat", job.Text(job.FromUser, "go on"), false))(t)
+			must.Get(s.AppendMessage(ctx, "u", "chat", job.Text(job.FromUser, "go on"), nil))(t)
 		}
 		must.Equal(t, 0, known(), "calls are known of messages that were dropped")
 		all, _, err := s.Messages(ctx, "u", "chat", 0, 100)

@@ -81,8 +81,8 @@ func judgeRefusal(err error) (f Fitness, unjudged error) {
 	return f, nil
 }
 
-// judgeServer checks one server. whole is true if it must have all keys.
-func judgeServer(ctx context.Context, c redis.UniversalClient, whole bool, replicas int) (Fitness, error) {
+// judgeServer checks one server. single is true if it must have all keys.
+func judgeServer(ctx context.Context, c redis.UniversalClient, single bool, replicas int) (Fitness, error) {
 	text, err := c.Info(ctx).Result()
 	if answered := redis.Error(nil); err != nil && !errors.As(err, &answered) {
 		return Fitness{}, err
@@ -98,7 +98,7 @@ func judgeServer(ctx context.Context, c redis.UniversalClient, whole bool, repli
 		commands += "wait 0 1\n"
 	}
 	f.judgeClock(ctx, c)
-	return f, f.judgeCommands(ctx, c, commands, whole)
+	return f, f.judgeCommands(ctx, c, commands, single)
 }
 
 // needed lists the commands that Ringback uses, directly and in its scripts, each in a form that would
@@ -119,7 +119,7 @@ func Rights() []string {
 
 // judgeCommands checks whether each command may be used. Redis refuses a command already when it is
 // queued in a transaction. This transaction ends with an unknown command, so it is never run.
-func (f *Fitness) judgeCommands(ctx context.Context, c redis.UniversalClient, commands string, whole bool) error {
+func (f *Fitness) judgeCommands(ctx context.Context, c redis.UniversalClient, commands string, single bool) error {
 	pipe, names := c.TxPipeline(), strings.NewReplacer("%", Partition(0).key("probe"), "&", Partition(0).key("wake"))
 	for line := range strings.Lines(names.Replace(commands)) {
 		var words []any
@@ -134,10 +134,10 @@ func (f *Fitness) judgeCommands(ctx context.Context, c redis.UniversalClient, co
 	pipe.Exists(ctx, sessionIndex("probe"))
 	pipe.Do(ctx, "ringback-ends-this-transaction")
 	answers, _ := pipe.Exec(ctx) // each has the error
-	return f.judgeAnswers(answers[:len(answers)-1], whole)
+	return f.judgeAnswers(answers[:len(answers)-1], single)
 }
 
-func (f *Fitness) judgeAnswers(answers []redis.Cmder, whole bool) error {
+func (f *Fitness) judgeAnswers(answers []redis.Cmder, single bool) error {
 	var lacking, unknown []string
 	for _, cmd := range answers {
 		err := cmd.Err()
@@ -148,7 +148,7 @@ func (f *Fitness) judgeAnswers(answers []redis.Cmder, whole bool) error {
 		case code == "READONLY":
 			f.fault("%s", isReplica)
 			return nil
-		case code == "MOVED" && whole:
+		case code == "MOVED" && single:
 			f.fault("is one server of a Cluster: name several in REDIS_URL, separated by commas (its only address twice, if it has one)")
 			return nil
 		case code == "EXECABORT", code == "MOVED": // another server has that key

@@ -42,7 +42,7 @@ func encodeEventData(e lifecycle.Emit) string {
 	if !ok {
 		return string(e.Data.(json.RawMessage))
 	}
-	in := place{requestID: e.To.JobID, createdAt: e.Time.Truncate(time.Millisecond)}
+	in := origin{requestID: e.To.JobID, createdAt: e.Time.Truncate(time.Millisecond)}
 	stored := storedMessageData{MessageData: d, Message: storedFormOf(d.Message, in)}
 	stored.Message.ID = d.Message.ID
 	if d.SessionID != e.To.JobID.OwnSession() {
@@ -70,7 +70,7 @@ func (e EventEnvelope) decodedData() string {
 		return e.data
 	}
 	d.MessageData.SessionID = cmp.Or(d.SessionID, e.RequestID.OwnSession())
-	in := place{userID: e.UserID, sessionID: d.MessageData.SessionID, requestID: e.RequestID, createdAt: e.event.Time}
+	in := origin{userID: e.UserID, sessionID: d.MessageData.SessionID, requestID: e.RequestID, createdAt: e.event.Time}
 	d.MessageData.Message = d.Message.message(d.Message.ID, in)
 	return text(d.MessageData)
 }

@@ -11,7 +11,7 @@ import (
 	"ringback/test/must"
 )
 
-// An event is received as it was sent, and stored without what its place says.
+// An event is received as it was sent, and stored without what its origin says.
 func TestEventsAreReadAsTheyWereWritten(t *testing.T) {
 	t.Parallel()
 	at := time.UnixMilli(1767323045678).UTC()

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -153,19 +152,12 @@ type inspected struct {
 func inspectedFields(record string) []string {
 	switch record {
 	case "job":
-		return namesOfJob()
+		return fieldNames(recordFields)
 	case "checkpoint":
 		return []string{"version", "status", "type", "user", "created"}
 	}
 	return []string{"state"}
 }
-
-var namesOfJob = sync.OnceValue(func() (names []string) {
-	for _, f := range recordFields {
-		names = append(names, f.name)
-	}
-	return names
-})
 
 // subjects reads records, including those that are gone.
 func (i *inspection) subjects(keys []storedKey) map[storedKey]inspected {
@@ -209,7 +201,7 @@ func inspectedOf(k storedKey, h map[string]string) (s inspected, err error) {
 func (s inspected) belongs(k storedKey) bool {
 	switch k.name {
 	case "line":
-		return s.record.IsQueued() && slices.Contains(linesOf(s.record.QueuePosition()), k.rest)
+		return s.record.IsQueued() && lineOf(s.record.QueuePosition()) == k.rest
 	case "queued":
 		return s.record.IsQueued() && string(s.record.Priority) == k.rest
 	case "idempotency":

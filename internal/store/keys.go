@@ -91,11 +91,11 @@ func (s *Store) Unknown(ctx context.Context) ([]string, error) {
 
 // knownFields are the fields of records. lifecycle.Record does not have two of those in a job's hash.
 var knownFields = map[string][]string{
-	"job":        append(named(recordFields), "activity", "recentDigests"),
-	"checkpoint": named(checkpointFields), "action": named(runFields), "session": named(sessionFields), "limit": named(limitFields),
+	"job":        append(fieldNames(recordFields), "activity", "recentDigests"),
+	"checkpoint": fieldNames(checkpointFields), "action": fieldNames(runFields), "session": fieldNames(sessionFields), "limit": fieldNames(limitFields),
 }
 
-func named(fields []storedField) []string {
+func fieldNames(fields []storedField) []string {
 	names := make([]string, len(fields))
 	for i, f := range fields {
 		names[i] = f.name

@@ -47,9 +47,9 @@ func (q Query) finds(j job.Job) bool {
 	if q.Text == "" {
 		return true
 	}
-	said := strings.ToLower(strings.Join(append([]string{string(j.ID), j.Kind, j.Title}, j.Tags...), "\n"))
+	searched := strings.ToLower(strings.Join(append([]string{string(j.ID), j.Kind, j.Title}, j.Tags...), "\n"))
 	for word := range strings.FieldsSeq(strings.ToLower(q.Text)) {
-		if !strings.Contains(said, word) {
+		if !strings.Contains(searched, word) {
 			return false
 		}
 	}
@@ -217,7 +217,7 @@ func positionOfCheckpoint(c job.Checkpoint) position {
 }
 
 // shownFields are the fields of a job's record that people see, and its latest activity.
-var shownFields = append(named(recordFields), "activity")
+var shownFields = append(fieldNames(recordFields), "activity")
 
 // fetch reads jobs; brief leaves out input and result.
 func (s *Store) fetch(ctx context.Context, ids []string, brief bool) ([]job.Job, error) {
@@ -245,7 +245,7 @@ func (s *Store) fetch(ctx context.Context, ids []string, brief bool) ([]job.Job,
 		}
 		var content map[string]string
 		if !brief {
-			content = hashOf(named(contentFields), contents[i].Val())
+			content = hashOf(fieldNames(contentFields), contents[i].Val())
 		}
 		j, err := viewOf(r, h, content)
 		if err != nil {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -29,7 +28,8 @@ func (s *Store) Load(ctx context.Context, q lifecycle.Query) (*lifecycle.State, 
 		l := s.newLoading(ctx, p, q)
 		err := l.run()
 		if errors.Is(err, errTorn) {
-			if err := pause(ctx); err != nil {
+			// The time is random, so that readers do not keep colliding with writers.
+			if err := lifecycle.Wait(ctx, rand.N(5*time.Millisecond)); err != nil { //nolint:gosec // it only spreads them
 				return nil, err
 			}
 			continue
@@ -37,16 +37,6 @@ func (s *Store) Load(ctx context.Context, q lifecycle.Query) (*lifecycle.State, 
 		return l.st, err
 	}
 	return nil, job.Contended()
-}
-
-// pause waits a random time so that readers do not keep colliding with writers.
-func pause(ctx context.Context) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(rand.N(5 * time.Millisecond)): //nolint:gosec // it only spreads them
-		return nil
-	}
 }
 
 // errTorn is returned if a record changed while the data that it refers to was being read.
@@ -123,7 +113,7 @@ func (l *loading) run() error {
 			l.verify()
 		}
 	}
-	l.store.past.saw(l.p, l.redisTime)
+	l.store.past.sawTime(l.p, l.redisTime)
 	return nil
 }
 
@@ -165,7 +155,7 @@ func (l *loading) roots() {
 		l.clock()
 	}
 	if l.q.Checkpoint != "" {
-		l.checkpoint(l.q.Checkpoint, l.named)
+		l.checkpoint(l.q.Checkpoint, l.requested)
 	}
 	if l.q.Job != "" {
 		l.job(l.q.Job, !l.q.RecordOnly, l.subject)
@@ -260,30 +250,9 @@ func (l *loading) subject(j *lifecycle.Job) {
 // allowed reads the checkpoints at which people have allowed something that is not over yet.
 func (l *loading) allowed(j *lifecycle.Job) {
 	l.st.Allowed.Set(nil)
-	for _, id := range j.AllowedAt() {
+	for _, id := range j.Allowed {
 		l.checkpoint(id, l.st.AddAllowed)
 	}
-	if l.q.Run != "" || j.Approved() {
-		l.after(func() error { l.allowedEarlier(j); return nil })
-	}
-}
-
-// mostAsked is the number of a job's latest checkpoints among which that of something under way is looked for.
-const mostAsked = 20
-
-// allowedEarlier looks for the checkpoint at which what is under way was allowed, if an earlier version wrote
-// the record.
-func (l *loading) allowedEarlier(j *lifecycle.Job) {
-	if !l.st.LacksAllowed() {
-		return
-	}
-	asked := l.pipe.LRange(l.ctx, l.p.key("asked", string(j.ID)), -mostAsked, -1)
-	l.after(func() error {
-		for _, id := range slices.Backward(asked.Val()) {
-			l.checkpoint(job.CheckpointID(id), l.st.AddEarlierAllowed)
-		}
-		return nil
-	})
 }
 
 // earlier reads the checkpoint of a job's decision about an operation.
@@ -294,8 +263,8 @@ func (l *loading) earlier(j *lifecycle.Job, key string) {
 	}
 }
 
-// named sets the checkpoint that the query names, and reads its job.
-func (l *loading) named(c *lifecycle.Checkpoint) {
+// requested sets the checkpoint that the query names, and reads its job.
+func (l *loading) requested(c *lifecycle.Checkpoint) {
 	l.waitsAt(c)
 	if c == nil {
 		return

@@ -126,7 +126,7 @@ func (l *loading) pending(j *lifecycle.Job) {
 func (l *loading) view(id job.ID, j *lifecycle.Job, record *redis.MapStringStringCmd) {
 	content := readContent(l.ctx, l.pipe, id)
 	l.after(func() error {
-		view, err := viewOf(j.Record, record.Val(), hashOf(named(contentFields), content.Val()))
+		view, err := viewOf(j.Record, record.Val(), hashOf(fieldNames(contentFields), content.Val()))
 		j.View.Set(view)
 		return err
 	})

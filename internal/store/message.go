@@ -145,14 +145,14 @@ func callField(id job.ID, call string) string { return "call:" + string(id) + ":
 // callMoved returns the stored form of a call's move: "<message> <state>".
 func callMoved(e lifecycle.MoveCall) string { return fmt.Sprintf("%d %s", e.Message, e.State) }
 
-// place is what is known about a message from where it is stored: in a session, or in an event.
-type place struct {
+// origin is what is known about a message from where it is stored: in a session, or in an event.
+type origin struct {
 	userID, sessionID string
 	requestID         job.ID
 	createdAt         time.Time
 }
 
-// storedMessage is the stored form of a message. It leaves out what its place says, and what follows from
+// storedMessage is the stored form of a message. It leaves out what its origin says, and what follows from
 // the other fields, as it does in most messages: more than half of their size.
 type storedMessage struct {
 	job.Message
@@ -160,7 +160,7 @@ type storedMessage struct {
 	SessionID string    `json:"sessionId,omitzero"`
 	UserID    string    `json:"userId,omitzero"`
 	UpdatedAt time.Time `json:"updatedAt,omitzero"`
-	// CreatedAt is zero, and RequestID nil, if they are those of its place.
+	// CreatedAt is zero, and RequestID nil, if they are those of its origin.
 	CreatedAt time.Time `json:"createdAt,omitzero"`
 	RequestID *job.ID   `json:"requestId,omitempty"`
 	// Role is empty, and Parts and MessageType nil, if they are those of job.Text.
@@ -170,7 +170,7 @@ type storedMessage struct {
 }
 
 // storedFormOf returns the stored form of a message that has not changed since it was written.
-func storedFormOf(m job.Message, in place) storedMessage {
+func storedFormOf(m job.Message, in origin) storedMessage {
 	stored, usual := storedMessage{Message: m}, job.Text(m.Sender, m.Content)
 	if !m.CreatedAt.Equal(in.createdAt) {
 		stored.CreatedAt = m.CreatedAt
@@ -191,7 +191,7 @@ func storedFormOf(m job.Message, in place) storedMessage {
 }
 
 // message is the opposite of storedFormOf.
-func (stored storedMessage) message(id int64, in place) job.Message {
+func (stored storedMessage) message(id int64, in origin) job.Message {
 	m := stored.Message
 	m.ID, m.SessionID, m.UserID = id, in.sessionID, in.userID
 	m.CreatedAt, m.RequestID = in.createdAt, in.requestID
@@ -212,7 +212,7 @@ func (stored storedMessage) message(id int64, in place) job.Message {
 	return m
 }
 
-func encodeMessage(m job.Message) string { return text(storedFormOf(m, place{})) }
+func encodeMessage(m job.Message) string { return text(storedFormOf(m, origin{})) }
 
 // decodeMessage parses a message of a session as it was written. ok is false if it no longer exists.
 func decodeMessage(v any, userID, sessionID string, id int64) (m job.Message, ok bool) {
@@ -221,7 +221,7 @@ func decodeMessage(v any, userID, sessionID string, id int64) (m job.Message, ok
 	if json.Unmarshal([]byte(text), &stored) != nil {
 		return m, false
 	}
-	return stored.message(id, place{userID: userID, sessionID: sessionID}), true
+	return stored.message(id, origin{userID: userID, sessionID: sessionID}), true
 }
 
 // showAnswered clears awaiting_response if a checkpoint no longer waits, and removes the output

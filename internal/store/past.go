@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/job"
+	"ringback/internal/rules/lifecycle"
 )
 
 // past tracks the events of each partition that this node has received. A store may go back to an
@@ -16,11 +17,11 @@ import (
 // deleted. Then the events that a node has received are not the store's, and the node notices.
 type past struct {
 	mu         sync.Mutex
-	partitions [Partitions]heard
+	partitions [Partitions]received
 }
 
-// heard tracks the events of one partition.
-type heard struct {
+// received tracks the events of one partition.
+type received struct {
 	// last is the ID of the latest event received. If known is false, it must be read first.
 	last  job.Seq
 	known bool
@@ -55,13 +56,13 @@ func (t *past) begin(latest map[Partition]job.Seq) (isNews bool) {
 func (t *past) isUnknown() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return slices.ContainsFunc(t.partitions[:], func(h heard) bool { return !h.known })
+	return slices.ContainsFunc(t.partitions[:], func(h received) bool { return !h.known })
 }
 
-func (h *heard) see(n job.Seq) { h.floor = max(h.floor, n) }
+func (h *received) see(n job.Seq) { h.floor = max(h.floor, n) }
 
-// hear records an event and reports whether it directly follows the previous one received.
-func (t *past) hear(p Partition, e published) bool {
+// receive records an event and reports whether it directly follows the previous one received.
+func (t *past) receive(p Partition, e published) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	h := &t.partitions[p]
@@ -74,8 +75,8 @@ func (t *past) hear(p Partition, e published) bool {
 	return follows
 }
 
-// saw records the time of Redis' clock.
-func (t *past) saw(p Partition, now time.Time) {
+// sawTime records the time of Redis' clock.
+func (t *past) sawTime(p Partition, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.partitions[p].see(job.Seq(max(0, now.UnixMicro())))
@@ -142,7 +143,7 @@ func (s *Store) watchPast(ctx context.Context, to subscribers, missed <-chan str
 		case <-ticker.C:
 			doubtful = s.isOther(ctx) || s.past.isUnknown()
 		}
-		if doubtful && s.beginAnew(ctx) {
+		if doubtful && s.reinitialize(ctx) {
 			to.reset()
 		}
 	}
@@ -156,16 +157,14 @@ func (s *Store) isOther(ctx context.Context) bool {
 	if len(before) == 0 {
 		return false
 	}
-	select {
-	case <-ctx.Done():
+	if lifecycle.Wait(ctx, onItsWay) != nil {
 		return false
-	case <-time.After(onItsWay):
 	}
 	latest, _ = s.latest(ctx)
 	for p, last := range s.past.differs(latest) {
 		if known, ok := before[p]; ok && known == last { // no event was received in between
 			s.log.Warn(
-				"the store's events are not those that this node has heard: it may have gone back to an earlier state",
+				"the store's events are not those that this node has received: it may have gone back to an earlier state",
 				"partition", int(p),
 			)
 			return true
@@ -174,9 +173,9 @@ func (s *Store) isOther(ctx context.Context) bool {
 	return false
 }
 
-// beginAnew prepares the store, which may have been replaced, and takes the events of the partitions that are
+// reinitialize prepares the store, which may have been replaced, and takes the events of the partitions that are
 // available as the past. It returns false if there is no news, or if ctx has ended.
-func (s *Store) beginAnew(ctx context.Context) bool {
+func (s *Store) reinitialize(ctx context.Context) bool {
 	for {
 		err := s.Prepare(ctx)
 		if err == nil || job.HasKind(err, job.Unavailable) {
@@ -184,10 +183,8 @@ func (s *Store) beginAnew(ctx context.Context) bool {
 				return s.past.begin(latest)
 			}
 		}
-		select {
-		case <-ctx.Done():
+		if lifecycle.Wait(ctx, reconnectInterval) != nil {
 			return false
-		case <-time.After(200 * time.Millisecond):
 		}
 	}
 }

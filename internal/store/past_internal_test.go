@@ -84,14 +84,14 @@ func TestIdsThatWereLostAreNotGivenAgainByAClockThatIsBehind(t *testing.T) {
 			t.Parallel()
 			s := newTicking(t, noon)
 			s.say(t)
-			heard := make(chan EventEnvelope, 100)
-			go s.Subscribe(t.Context(), Subscriber{EventFunc: func(e EventEnvelope) { heard <- e }})
+			received := make(chan EventEnvelope, 100)
+			go s.Subscribe(t.Context(), Subscriber{EventFunc: func(e EventEnvelope) { received <- e }})
 			var lost job.Seq
-			for deadline := time.Now().Add(10 * time.Second); len(heard) == 0 && time.Now().Before(deadline); {
+			for deadline := time.Now().Add(10 * time.Second); len(received) == 0 && time.Now().Before(deadline); {
 				lost = s.say(t)
 				time.Sleep(time.Millisecond)
 			}
-			for e := range heard {
+			for e := range received {
 				if e.Seq == lost {
 					break
 				}
@@ -103,7 +103,7 @@ func TestIdsThatWereLostAreNotGivenAgainByAClockThatIsBehind(t *testing.T) {
 				t.Errorf("id %d was given, and before that up to %d", id, lost)
 			}
 			if r, err := s.Events(t.Context(), "u", lost, 10); err != nil || !r.Missed {
-				t.Errorf("who has heard what is lost is not told: %v, %v", r, err)
+				t.Errorf("who has received what is lost is not told: %v, %v", r, err)
 			}
 		})
 	}

@@ -42,27 +42,18 @@ func (s *Store) Release(ctx context.Context, o lifecycle.Opening) {
 	_ = s.rdb.ZRem(ctx, limitsIn.key("opening"), text(o)).Err()
 }
 
-// CountJobsOfUser counts a user's jobs. Openings count as if they were committed.
-func (s *Store) CountJobsOfUser(
-	ctx context.Context, user string, day time.Time, openings []lifecycle.Opening,
-) (job.Count, error) {
-	return s.countJobs(ctx, []Partition{partitionOf(user)}, "", user, day, openings)
-}
-
-// CountJobsOfKind counts a kind's jobs. Openings count as if they were committed.
-func (s *Store) CountJobsOfKind(
-	ctx context.Context, kind string, day time.Time, openings []lifecycle.Opening,
-) (job.Count, error) {
-	return s.countJobs(ctx, allPartitions(), kind, "", day, openings)
-}
-
 // Today returns the start of the day (UTC) by the store's time.
 func (s *Store) Today() time.Time { return s.clock.now().Truncate(24 * time.Hour) }
 
-// countJobs counts the jobs of a kind or a user. Each partition is read atomically.
-func (s *Store) countJobs(
-	ctx context.Context, partitions []Partition, kind, user string, day time.Time, openings []lifecycle.Opening,
+// CountJobs counts the jobs of a kind and a user, "" for all. Openings count as if they were committed. Each partition is
+// read atomically.
+func (s *Store) CountJobs(
+	ctx context.Context, kind, user string, day time.Time, openings []lifecycle.Opening,
 ) (n job.Count, err error) {
+	partitions := allPartitions()
+	if user != "" {
+		partitions = []Partition{partitionOf(user)}
+	}
 	pipe := s.rdb.Pipeline()
 	reads := make([]*redis.Cmd, len(partitions))
 	for i, p := range partitions {

@@ -25,7 +25,9 @@ func TestATaskThatIsAddedWhileItRunsRunsAgain(t *testing.T) {
 		id := must.Get(s.Start(ctx, n))(t).ID
 		p := store.PartitionOf(id)
 		must.OK(t, s.Cancel(ctx, id, job.Actor{}))
-		say := func(text string) { must.Get(s.AppendMessage(ctx, "u", "chat", job.Text(job.FromUser, text), true))(t) }
+		say := func(text string) {
+			must.Get(s.AppendMessage(ctx, "u", "chat", job.Text(job.FromUser, text), new(lifecycle.Addressee)))(t)
+		}
 		lease := func() []store.Task {
 			tasks, _, err := s.LeaseTasks(ctx, p, time.Minute, time.Minute, 16)
 			must.OK(t, err)

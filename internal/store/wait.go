@@ -7,6 +7,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/job"
+	"ringback/internal/rules/lifecycle"
 )
 
 // Wait configures how a commit waits for replicas if its caller relies on the result.
@@ -43,10 +44,8 @@ func (s *Store) commitAndWait(ctx context.Context, c *commit) (bool, error) {
 		committed, confirmed, err := s.sendAndWait(ctx, primary, keys, args)
 		if elsewhere(err) && moves < maxMoves {
 			s.rdb.(*redis.ClusterClient).ReloadState(ctx)
-			select {
-			case <-ctx.Done():
-				return false, ctx.Err()
-			case <-time.After(50 * time.Millisecond): // until the partition's new server is known
+			if err := lifecycle.Wait(ctx, 50*time.Millisecond); err != nil { // until the partition's new server is known
+				return false, err
 			}
 			continue
 		}

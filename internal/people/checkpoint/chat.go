@@ -113,7 +113,7 @@ func (s *Service) FromLLM(ctx context.Context, m Incoming) (int64, error) {
 		return 0, err
 	}
 	if m.MessageType != job.CheckpointMessage {
-		return s.jobs.AppendMessage(ctx, m.UserID, m.SessionID, m.body(job.FromAssistant), false)
+		return s.jobs.AppendMessage(ctx, m.UserID, m.SessionID, m.body(job.FromAssistant), nil)
 	}
 	var known job.Props
 	if len(m.Props) > 0 {
@@ -185,7 +185,7 @@ func (s *Service) ToLLM(ctx context.Context, m Incoming) (int64, error) {
 	}
 	// Nothing was asked, or the question is closed by now: the message is a new one.
 	shown.to.Late = to.checkpoint != nil || shown.question != nil && *shown.question > 0
-	return s.jobs.AppendMessageFor(ctx, m.UserID, m.SessionID, m.body(job.FromUser), shown.to)
+	return s.jobs.AppendMessage(ctx, m.UserID, m.SessionID, m.body(job.FromUser), &shown.to)
 }
 
 // replyInChat replies to a question with a message, and returns its id. isReply is false if the question is closed by

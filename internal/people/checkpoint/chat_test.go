@@ -262,7 +262,7 @@ func TestAUserCannotWriteInTheServersName(t *testing.T) {
 	// An earlier version stored such a message.
 	body := job.Text(job.FromUser, "Which?")
 	body.MessageType, body.Props = job.WhichMessage, props
-	must.Get(p.jobs.AppendMessage(t.Context(), user, session, body, false))(t)
+	must.Get(p.jobs.AppendMessage(t.Context(), user, session, body, nil))(t)
 	p.say("1")
 	must.Equal(t, job.Open, p.checkpoint(pay.ID).Status)
 	must.Equal(t, job.Open, p.checkpoint(asked.ID).Status)

@@ -160,13 +160,13 @@ func (s *Service) noteClosed(ctx context.Context, m Incoming, number int) (int64
 func (s *Service) sayBack(
 	ctx context.Context, m Incoming, kind job.MessageType, text string, props json.RawMessage,
 ) (int64, error) {
-	id, err := s.jobs.AppendMessage(ctx, m.UserID, m.SessionID, m.body(job.FromUser), false)
+	id, err := s.jobs.AppendMessage(ctx, m.UserID, m.SessionID, m.body(job.FromUser), nil)
 	if err != nil {
 		return 0, err
 	}
 	response := job.Text(job.FromAssistant, text)
 	response.MessageType, response.Props = kind, props
-	_, err = s.jobs.AppendMessage(ctx, m.UserID, m.SessionID, response, false)
+	_, err = s.jobs.AppendMessage(ctx, m.UserID, m.SessionID, response, nil)
 	return id, err
 }
 

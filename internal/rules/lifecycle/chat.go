@@ -8,13 +8,6 @@ import (
 	"ringback/internal/job"
 )
 
-// AppendMessage adds a message to a session and returns its id. If forClaude is true, the session's
-// latest job receives it, or another that follows it if it has ended. Error: TooMany if too many
-// messages wait for that job, or if another job had to follow it and may not be opened.
-func (s *Service) AppendMessage(ctx context.Context, userID, sessionID string, m job.MessageBody, forClaude bool) (int64, error) {
-	return s.appendMessage(ctx, userID, sessionID, m, forClaude, Addressee{})
-}
-
 // Addressee limits which job may receive a message. The zero value does not.
 type Addressee struct {
 	// Job is the only job that may; empty for whichever is the session's latest.
@@ -26,25 +19,22 @@ type Addressee struct {
 	Late bool
 }
 
-// AppendMessageFor is AppendMessage for Claude. It also returns Conflict if another job than the
-// addressee would receive the message.
-func (s *Service) AppendMessageFor(
-	ctx context.Context, userID, sessionID string, m job.MessageBody, to Addressee,
-) (int64, error) {
-	return s.appendMessage(ctx, userID, sessionID, m, true, to)
-}
-
-func (s *Service) appendMessage(
-	ctx context.Context, userID, sessionID string, m job.MessageBody, forClaude bool, to Addressee,
-) (int64, error) {
+// AppendMessage adds a message to a session and returns its id. Unless to is nil, it is for Claude: the session's
+// latest job receives it, or another that follows it if it has ended. Errors: Conflict if another job than the addressee
+// would receive it; TooMany if too many messages wait for that job, or if another job had to follow it and may not be
+// opened.
+func (s *Service) AppendMessage(ctx context.Context, userID, sessionID string, m job.MessageBody, to *Addressee) (int64, error) {
 	q := Query{UserID: userID, SessionID: sessionID, Latest: true}
 	return resultOf(ctx, s.runDurably, q, func(st *State) (int64, error) {
+		if to == nil {
+			return st.appendMessage(s.opts, q, m, false)
+		}
 		j := st.Latest.Get()
 		if err := to.check(j); err != nil {
 			return 0, err
 		}
 		nothing := to.Late && j != nil && j.State.Terminal()
-		message, err := st.appendMessage(s.opts, q, m, forClaude && !nothing)
+		message, err := st.appendMessage(s.opts, q, m, !nothing)
 		if err == nil && (to.NoStart || to.Late) {
 			j.mayNotStart(message)
 		}

@@ -108,7 +108,11 @@ func park(t *testing.T, s *storetest.Service, m *model, _ *rand.Rand) {
 
 func tell(t *testing.T, s *storetest.Service, m *model, _ *rand.Rand) {
 	t.Helper()
-	must.Get(s.AppendMessage(t.Context(), m.user, m.session, job.Text(job.FromUser, "by the way"), !m.state.Terminal()))(t)
+	var to *lifecycle.Addressee
+	if !m.state.Terminal() {
+		to = new(lifecycle.Addressee)
+	}
+	must.Get(s.AppendMessage(t.Context(), m.user, m.session, job.Text(job.FromUser, "by the way"), to))(t)
 	m.events = append(m.events, "k:message")
 	if !m.state.Terminal() {
 		m.waiting++

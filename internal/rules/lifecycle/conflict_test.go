@@ -64,7 +64,7 @@ func TestCommandsAtOnceAreNeitherLostNorDoneTwice(t *testing.T) {
 		t.Run("messages of one chat", func(t *testing.T) {
 			j := create(t, s, newJob("messages"))
 			took := storm(t, 100, func(i int) error {
-				_, err := s.AppendMessage(ctx, "messages", j.SessionID, job.Text(job.FromUser, strconv.Itoa(i)), true)
+				_, err := s.AppendMessage(ctx, "messages", j.SessionID, job.Text(job.FromUser, strconv.Itoa(i)), new(lifecycle.Addressee))
 				return err
 			}, job.Unavailable)
 			messages, last, err := s.Messages(ctx, "messages", j.SessionID, 0, 1000)

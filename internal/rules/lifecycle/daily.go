@@ -67,6 +67,6 @@ func (st *State) noteCallback(ctx context.Context) {
 		j.FirstCallback = st.Now
 	}
 	if j.hasReadPrompt() {
-		st.hearPrompt(j)
+		st.markPromptRead(j)
 	}
 }

@@ -168,7 +168,7 @@ func TestAMessageThatNoJobTakesUpIsNotDropped(t *testing.T) {
 	if err != nil || !strings.Contains(string(events[len(events)-1].Frame()), limit) {
 		t.Errorf("no event says so: %v", err)
 	}
-	_, err = s.AppendMessage(t.Context(), "u1", "s1", job.Text(job.FromUser, "Well?"), true)
+	_, err = s.AppendMessage(t.Context(), "u1", "s1", job.Text(job.FromUser, "Well?"), new(lifecycle.Addressee))
 	if !job.HasKind(err, job.TooMany) || !strings.Contains(err.Error(), limit) {
 		t.Errorf("the next message was answered %v", err)
 	}

@@ -83,7 +83,7 @@ func playFormat(t *testing.T, s *storetest.Service) map[string]job.ID {
 		do(err)
 	}
 	begin("work")
-	_, err := s.AppendMessage(ctx, "old-work", "s-work", job.Text(job.FromUser, "By train, please"), true)
+	_, err := s.AppendMessage(ctx, "old-work", "s-work", job.Text(job.FromUser, "By train, please"), new(lifecycle.Addressee))
 	do(err)
 
 	begin("parked")

@@ -82,9 +82,9 @@ func (s *Service) CommandsStopped(ctx context.Context, id job.ID, h Holder) erro
 	})
 }
 
-// goOn starts another turn after one that a person has interrupted. This does not count as an
+// continueInterrupted starts another turn after one that a person has interrupted. This does not count as an
 // attempt.
-func (st *State) goOn(j *Job) error {
+func (st *State) continueInterrupted(j *Job) error {
 	st.stopClocks(j)
 	return st.resume(j, ResumeReason{Reason: Interrupted})
 }

@@ -83,7 +83,7 @@ func (s *jobs) exit(id job.ID) {
 // write adds a message of the user to the chat, for the session's latest job.
 func (s *jobs) write(text string) {
 	s.t.Helper()
-	must.Get(s.AppendMessage(s.t.Context(), "u1", "s1", job.Text(job.FromUser, text), true))(s.t)
+	must.Get(s.AppendMessage(s.t.Context(), "u1", "s1", job.Text(job.FromUser, text), new(lifecycle.Addressee)))(s.t)
 }
 
 func (s *jobs) follow(id job.ID) {

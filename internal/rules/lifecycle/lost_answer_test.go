@@ -65,7 +65,7 @@ func TestACommitWhoseAnswerWasLostIsNotDoneTwice(t *testing.T) {
 		ctx := t.Context()
 		first := started(t, s)
 		rdb.AddHook(twice)
-		must.Get(s.AppendMessage(ctx, "u", first.SessionID, job.Text(job.FromAssistant, "By the way"), false))(t)
+		must.Get(s.AppendMessage(ctx, "u", first.SessionID, job.Text(job.FromAssistant, "By the way"), nil))(t)
 		if _, total, err := s.AddBatch(ctx, first.ID, lifecycle.NewBatch{Index: 1, Digest: "d", Items: json.RawMessage(`[1]`), Count: 1, Others: lifecycle.AnyOthers}); err != nil || total != 1 {
 			t.Errorf("%d items, %v", total, err)
 		}
@@ -113,7 +113,7 @@ func TestACommandWhoseAnswerWasLostIsDoneOnceAmongOthers(t *testing.T) {
 		others := func() error { // Claude writes, a person writes, and the record changes
 			end++
 			said := []lifecycle.AssistantMessage{{End: end, Body: job.Text(job.FromAssistant, "I am reading")}}
-			_, err := s.AppendMessage(ctx, "u", j.SessionID, job.Text(job.FromUser, "By the way"), false)
+			_, err := s.AppendMessage(ctx, "u", j.SessionID, job.Text(job.FromUser, "By the way"), nil)
 			return errors.Join(err, s.AppendAssistantMessages(ctx, j.ID, 1, said), s.ExtendTurn(ctx, j.ID, lifecycle.Holder{}, 0))
 		}
 		rdb.AddHook(scriptHook(func(send func() error) error {
@@ -130,7 +130,7 @@ func TestACommandWhoseAnswerWasLostIsDoneOnceAmongOthers(t *testing.T) {
 		}{
 			"a message": {
 				func() error {
-					_, err := s.AppendMessage(ctx, "u", j.SessionID, job.Text(job.FromUser, "pay 5"), true)
+					_, err := s.AppendMessage(ctx, "u", j.SessionID, job.Text(job.FromUser, "pay 5"), new(lifecycle.Addressee))
 					return err
 				},
 				func(_ job.Job, chat string) int { return strings.Count(chat, "pay 5") },

@@ -93,10 +93,16 @@ func (s *Service) compose(ctx context.Context, st *State) error {
 	return nil
 }
 
-// shown returns a job as people will see it after this commit. was is how they saw it before.
-func (j *Job) shown(st *State, was job.Job) *job.Job {
+// shownAfter returns a job as people see it, with what is not loaded as it was before.
+func (j *Job) shownAfter(was job.Job) job.Job {
 	now := j.AsShown()
 	now.Input, now.Options, now.Result, now.Activity = was.Input, was.Options, was.Result, was.Activity
+	return now
+}
+
+// shown returns a job as people will see it after this commit. was is how they saw it before.
+func (j *Job) shown(st *State, was job.Job) *job.Job {
+	now := j.shownAfter(was)
 	if len(j.Result) > 0 {
 		now.Result = j.Result
 	}

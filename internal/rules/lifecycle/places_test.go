@@ -152,7 +152,8 @@ func (c *crowd) giveUp() error {
 
 func (c *crowd) say() error {
 	text := fmt.Sprint("message ", c.r.Uint32())
-	_, err := c.s.AppendMessage(c.Context(), "u", "chat", job.Text(job.FromUser, text), c.r.IntN(2) == 0)
+	to := []*lifecycle.Addressee{nil, {}}[c.r.IntN(2)]
+	_, err := c.s.AppendMessage(c.Context(), "u", "chat", job.Text(job.FromUser, text), to)
 	if err == nil {
 		c.said = append(c.said, text)
 	}

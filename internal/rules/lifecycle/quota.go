@@ -70,8 +70,8 @@ func (s *Service) checkOpenings(ctx context.Context, st *State) (release func(),
 			release()
 			return func() {}, false, err
 		}
-		ofKind := s.quotaOfKind(o.Kind)
-		if ofKind == (job.Quota{}) && s.opts.UserQuota == (job.Quota{}) {
+		quotas := s.quotasFor(o)
+		if len(quotas) == 0 {
 			continue
 		}
 		r, err := s.store.Reserve(ctx, o)
@@ -83,12 +83,11 @@ func (s *Service) checkOpenings(ctx context.Context, st *State) (release func(),
 		if st.Until.IsZero() {
 			st.Until = r.Until
 		}
-		if err = s.checkQuotaOfUser(ctx, st, o, r); err == nil {
-			err = s.checkQuotaOfKind(ctx, st, o, r, ofKind)
-		}
-		if err != nil {
-			release()
-			return func() {}, r.repeats(o), err
+		for _, q := range quotas {
+			if err := s.checkQuota(ctx, st, q, o, r); err != nil {
+				release()
+				return func() {}, r.repeats(o), err
+			}
 		}
 	}
 	return release, false, nil
@@ -100,54 +99,44 @@ func (r Reservation) repeats(o Opening) bool {
 		slices.ContainsFunc(r.Before, func(b Opening) bool { return b.UserID == o.UserID && b.IdempotencyKey == o.IdempotencyKey })
 }
 
-func (s *Service) quotaOfKind(name string) job.Quota {
-	if k, ok := s.current(name); ok {
-		return k.Policy.Quota()
-	}
-	return job.Quota{}
+// quota limits the jobs of a user or of a kind.
+type quota struct {
+	job.Quota
+	kind, user string
+	// atOnce and perDay are the texts of errors, of the count, the limit and the kind.
+	atOnce, hint, perDay string
 }
 
-func (s *Service) checkQuotaOfUser(ctx context.Context, st *State, o Opening, r Reservation) error {
-	q := s.opts.UserQuota
-	if q == (job.Quota{}) {
-		return nil
+// quotasFor returns the quotas that a job counts for.
+func (s *Service) quotasFor(o Opening) (all []quota) {
+	if s.opts.UserQuota != (job.Quota{}) {
+		all = append(all, quota{
+			Quota: s.opts.UserQuota, user: o.UserID,
+			atOnce: "%[1]d jobs of this user have not ended, and a user may have %[2]d at once (JOBS_PER_USER_AT_ONCE)",
+			hint:   "Wait until one ends, or cancel one; GET /api/jobs lists them. Then send the request again.",
+			perDay: "%[1]d jobs were created for this user today, and a user may have %[2]d a day (JOBS_PER_USER_PER_DAY)",
+		})
 	}
-	n, err := s.store.CountJobsOfUser(ctx, o.UserID, today(st.Now), r.Before)
+	if k, ok := s.current(o.Kind); ok && k.Policy.Quota() != (job.Quota{}) {
+		all = append(all, quota{
+			Quota: k.Policy.Quota(), kind: o.Kind,
+			atOnce: "%[1]d jobs of the kind %[3]q have not ended, and there may be %[2]d at once (jobs_at_once)",
+			hint:   "Send the request again when one has ended.",
+			perDay: "%[1]d jobs of the kind %[3]q were created today, and there may be %[2]d a day (jobs_per_day)",
+		})
+	}
+	return all
+}
+
+func (s *Service) checkQuota(ctx context.Context, st *State, q quota, o Opening, r Reservation) error {
+	n, err := s.store.CountJobs(ctx, q.kind, q.user, today(st.Now), r.Before)
 	switch {
 	case err != nil:
 		return err
 	case q.AtOnce > 0 && n.Open >= q.AtOnce:
-		return job.Errorf(
-			job.TooMany, "%d jobs of this user have not ended, and a user may have %d at once (JOBS_PER_USER_AT_ONCE)", n.Open,
-			q.AtOnce,
-		).
-			WithHint("Wait until one ends, or cancel one; GET /api/jobs lists them. Then send the request again.")
+		return job.Errorf(job.TooMany, q.atOnce, n.Open, q.AtOnce, q.kind).WithHint("%s", q.hint)
 	case o.isNew && q.PerDay > 0 && n.Today >= q.PerDay:
-		return st.noneToday(
-			"%d jobs were created for this user today, and a user may have %d a day (JOBS_PER_USER_PER_DAY)", n.Today, q.PerDay,
-		)
-	}
-	return nil
-}
-
-func (s *Service) checkQuotaOfKind(ctx context.Context, st *State, o Opening, r Reservation, q job.Quota) error {
-	if q == (job.Quota{}) {
-		return nil
-	}
-	n, err := s.store.CountJobsOfKind(ctx, o.Kind, today(st.Now), r.Before)
-	switch {
-	case err != nil:
-		return err
-	case q.AtOnce > 0 && n.Open >= q.AtOnce:
-		return job.Errorf(
-			job.TooMany, "%d jobs of the kind %q have not ended, and there may be %d at once (jobs_at_once)", n.Open, o.Kind,
-			q.AtOnce,
-		).
-			WithHint("Send the request again when one has ended.")
-	case o.isNew && q.PerDay > 0 && n.Today >= q.PerDay:
-		return st.noneToday(
-			"%d jobs of the kind %q were created today, and there may be %d a day (jobs_per_day)", n.Today, o.Kind, q.PerDay,
-		)
+		return st.noneToday(q.perDay, n.Today, q.PerDay, q.kind)
 	}
 	return nil
 }

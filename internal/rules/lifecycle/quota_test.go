@@ -211,7 +211,7 @@ func TestMessagesAtOnceOpenNoMoreThanTheQuota(t *testing.T) {
 	for i, j := range ended {
 		all.Go(func() {
 			n := nodes[i%2]
-			_, err := n.AppendMessage(t.Context(), "u", j.SessionID, job.Text(job.FromUser, "Go on"), true)
+			_, err := n.AppendMessage(t.Context(), "u", j.SessionID, job.Text(job.FromUser, "Go on"), new(lifecycle.Addressee))
 			if err == nil {
 				err = n.Follow(t.Context(), j.ID)
 			} else if job.HasKind(err, job.TooMany) {

@@ -123,11 +123,15 @@ func (s *Service) decideOn(ctx context.Context, st *State, decide func(*State) e
 
 // pause waits for a random time, so that conflicting commits do not collide again.
 func pause(ctx context.Context, attempt int) error {
-	wait := mathrand.N(time.Millisecond << min(attempt, 5)) //nolint:gosec // it only spreads them
+	return Wait(ctx, mathrand.N(time.Millisecond<<min(attempt, 5))) //nolint:gosec // it only spreads them
+}
+
+// Wait waits for some time. It returns an error if the context ends before.
+func Wait(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(wait):
+	case <-time.After(d):
 		return nil
 	}
 }

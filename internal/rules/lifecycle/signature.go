@@ -8,25 +8,11 @@ import (
 
 type signatureKey struct{}
 
-// signedCall is the context of a callback with a signature.
-type signedCall struct {
-	context.Context //nolint:containedctx // it is one
-	signature       job.Signature
-}
-
-// Value implements context.Context.
-func (c *signedCall) Value(key any) any {
-	if key == (signatureKey{}) {
-		return c.signature
-	}
-	return c.Context.Value(key)
-}
-
 // WithSignature makes all commands that run with the context valid only while the signature is that
 // of the job's turn. Every turn has its own, so a process of an earlier turn, or of a node that was
 // presumed dead, can change nothing. The check is part of the commit, so no race is possible.
 func WithSignature(ctx context.Context, s job.Signature) context.Context {
-	return &signedCall{ctx, s}
+	return context.WithValue(ctx, signatureKey{}, s)
 }
 
 // checkSignature refuses a command that is signed for another turn. If a job has ended without a

@@ -22,10 +22,9 @@ type Store interface {
 	Reserve(ctx context.Context, o Opening) (Reservation, error)
 	// Release removes a reservation.
 	Release(ctx context.Context, o Opening)
-	// CountJobsOfUser and CountJobsOfKind count jobs since the beginning of a day. Openings count
+	// CountJobs counts the jobs of a kind and a user, "" for all, since the beginning of a day. Openings count
 	// as if they were committed.
-	CountJobsOfUser(ctx context.Context, user string, day time.Time, openings []Opening) (job.Count, error)
-	CountJobsOfKind(ctx context.Context, kind string, day time.Time, openings []Opening) (job.Count, error)
+	CountJobs(ctx context.Context, kind, user string, day time.Time, openings []Opening) (job.Count, error)
 	// SpentToday returns what was spent today by a user, on a kind and in total.
 	SpentToday(ctx context.Context, kind, user string) (job.Spending, error)
 	// KindDefinition returns the definition that KeepKind has stored for a job, or nil.

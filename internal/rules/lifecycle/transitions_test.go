@@ -229,7 +229,7 @@ func TestAFollowUpKnowsTheAnswersBefore(t *testing.T) {
 		first := askAndAnswer(t, s, started(t, s), "Where to?", "Rome").Job
 		must.Get(s.Accept(ctx, first.ID, lifecycle.Submission{Digest: "d", Result: []byte(`{}`)}))(t)
 		must.Get(s.EndTurn(ctx, lifecycle.TurnEnd{ID: first.ID, Turn: first.Turn, Node: "n", Begun: true, Spoken: true}))(t)
-		must.Get(s.AppendMessage(ctx, "u", first.SessionID, job.Text(job.FromUser, "and then?"), true))(t)
+		must.Get(s.AppendMessage(ctx, "u", first.SessionID, job.Text(job.FromUser, "and then?"), new(lifecycle.Addressee)))(t)
 		n := newJob("u")
 		n.SessionID, n.Follows = first.SessionID, first.ID
 		second := create(t, s, n)
@@ -252,7 +252,7 @@ func TestFollowUpWaitsForTheProcessBefore(t *testing.T) {
 		if outcome, err := s.Accept(t.Context(), first.ID, lifecycle.Submission{Digest: "d", Result: []byte(`{}`)}); err != nil || outcome.Kind != lifecycle.Accepted {
 			t.Fatal(outcome, err)
 		}
-		must.Get(s.AppendMessage(t.Context(), "u", first.SessionID, job.Text(job.FromUser, "and then?"), true))(t)
+		must.Get(s.AppendMessage(t.Context(), "u", first.SessionID, job.Text(job.FromUser, "and then?"), new(lifecycle.Addressee)))(t)
 		n := newJob("u")
 		n.SessionID, n.Follows = first.SessionID, first.ID
 		second := create(t, s, n)
@@ -279,7 +279,7 @@ func TestAFollowUpHasWhatTheJobBeforeNeverRead(t *testing.T) {
 				ctx := t.Context()
 				first := create(t, s, newJob("u"))
 				write := func(text string) {
-					must.Get(s.AppendMessage(ctx, "u", first.SessionID, job.Text(job.FromUser, text), true))(t)
+					must.Get(s.AppendMessage(ctx, "u", first.SessionID, job.Text(job.FromUser, text), new(lifecycle.Addressee)))(t)
 				}
 				exit := func() {
 					must.Get(s.EndTurn(ctx, lifecycle.TurnEnd{ID: first.ID, Turn: 1, Node: "n", Unstarted: !begun, Begun: begun, Spoken: begun}))(t)

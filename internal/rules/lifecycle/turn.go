@@ -78,13 +78,8 @@ func (s *Service) StartTurn(ctx context.Context, w Worker, taken QueueEntry) (*T
 
 // newTurn returns the data of a started turn for a worker.
 func (j *Job) newTurn() *Turn {
-	view := j.View.Get()
-	view.State, view.Phase, view.PhaseUntil, view.Turn, view.Node = j.State, j.Phase, j.PhaseUntil, j.Turn, j.Node
-	view.KindVersion, view.NextKindVersion, view.MaxAttempts, view.BudgetUSD = j.KindVersion, "", j.MaxAttempts, j.BudgetUSD
-	view.Simulated, view.Submitted, view.Captured, view.Approved = j.Simulated, j.Submitted, j.isCaptured(), j.Approved()
-	view.Deadline, view.UpdatedAt = j.Deadline, j.UpdatedAt
 	return &Turn{
-		Job: view, Signature: j.Secret.Get().Sign(j.ID),
+		Job: j.shownAfter(j.View.Get()), Signature: j.Secret.Get().Sign(j.ID),
 		Conversation: j.ConversationID(), Begun: j.Begun, ConversationAt: j.ConversationAt,
 		Retold:       !j.Begun && j.ResumeReason != nil && j.ResumeReason.Reason == OtherVersion,
 		ResumeReason: j.ResumeReason, PendingMessages: j.Pending.Get(), Manual: j.Manual,
@@ -151,7 +146,7 @@ func (st *State) startTurn(opts Options, w Worker, taken QueueEntry, fresh job.S
 	}
 	if j.Manual { // a person plays Claude: no worker is used
 		st.do(DropEntry{taken.Priority, taken.Entry})
-		st.hearPrompt(j)
+		st.markPromptRead(j)
 		j.trimDelivered()
 		return j, nil
 	}
@@ -175,7 +170,7 @@ func (st *State) prepareTurn(j *Job, cliVersion string) {
 	// The user's new messages and answers are part of this turn's prompt. They count as read once the
 	// turn has begun its conversation.
 	j.DeliveredMessages, j.DeliveredAnswers = len(j.PendingMessages), len(j.Answers.Get())
-	j.tellWords()
+	j.putWordsInPrompt()
 	if cliVersion != "" && !j.Simulated {
 		j.CLIVersions = j.CLIVersions.with(j.Turn, cliVersion)
 	}
@@ -263,7 +258,7 @@ func (s *Service) BeginConversation(ctx context.Context, id job.ID, h Holder, pr
 			st.Job.Begun, st.Job.ConversationAt = true, NameTurn(id, st.Job.Turn)
 			if prompted {
 				st.Job.Prompted = st.Job.Turn
-				st.hearPrompt(st.Job)
+				st.markPromptRead(st.Job)
 			}
 		}
 		return nil
@@ -390,24 +385,36 @@ func (st *State) endTurn(e TurnEnd) (job.State, error) {
 	if j == nil || j.Turn != e.Turn || j.Owner != e.Node {
 		return "", nil
 	}
-	cut := e.Code == job.CodeStalled || e.ResumeReason.Reason == Lost || j.isTurnInterrupted()
 	if (e.NodeFault || e.Unstarted) && !e.Spoken {
 		j.CLIVersions = j.CLIVersions.without(j.Turn)
-	}
-	if e.NodeFault || e.Unstarted || cut && !e.Begun {
-		e.Begun = j.Begun // the conversation is unchanged
 	}
 	if e.RateLimit == nil && !e.NodeFault && e.Budget == nil {
 		j.BlockedSince = time.Time{}
 	}
-	lost := !e.Begun && j.Begun
+	left := e.leaves(j)
+	lost := j.Begun && !left.begun
 	st.bookUsage(j, e)
-	st.settleTurn(j, e.Begun, e.Spoken)
+	st.settleTurn(j, left)
 	err := st.release(j)
 	if err == nil && j.State == job.Running {
 		err = st.endRunning(j, e, lost)
 	}
 	return j.State, err
+}
+
+// remains are what a turn whose process is gone leaves of a conversation: whether another process can resume it, and
+// whether it contains the turn's prompt.
+type remains struct{ begun, prompted bool }
+
+// leaves returns what a turn leaves of its job's conversation.
+func (e TurnEnd) leaves(j *Job) remains {
+	switch {
+	case e.NodeFault, e.Unstarted: // no process has changed it
+		return remains{j.Begun, e.Spoken}
+	case e.Code == job.CodeStalled, e.ResumeReason.Reason == Lost, j.isTurnInterrupted(): // perhaps before its first line
+		return remains{e.Begun || j.Begun, e.Spoken}
+	}
+	return remains{e.Begun, e.Spoken}
 }
 
 // endRunning decides what follows a turn that has ended without a result. lost is true if its
@@ -421,7 +428,7 @@ func (st *State) endRunning(j *Job, e TurnEnd, lost bool) error {
 	}
 	switch {
 	case j.isTurnInterrupted() && e.RateLimit == nil && e.Budget == nil:
-		return st.goOn(j)
+		return st.continueInterrupted(j)
 	case e.Budget != nil && !reported:
 		return st.stopAtBudget(j, e)
 	case e.RateLimit != nil && !reported:
@@ -488,15 +495,15 @@ func (st *State) bookUsage(j *Job, e TurnEnd) {
 
 // settleTurn records what remains of a turn whose process is gone: the state of the conversation, and what
 // of the turn's prompt it contains. Each turn ends here, also one that is lost.
-func (st *State) settleTurn(j *Job, begun, spoken bool) {
-	if spoken {
+func (st *State) settleTurn(j *Job, left remains) {
+	if left.prompted {
 		j.ConversationAt, j.Prompted = NameTurn(j.ID, j.Turn), j.Turn
 	}
-	if begun && j.hasReadPrompt() {
-		st.hearPrompt(j)
+	if left.begun && j.hasReadPrompt() {
+		st.markPromptRead(j)
 		j.trimDelivered()
 	}
-	if j.Begun = begun; !begun {
+	if j.Begun = left.begun; !left.begun {
 		st.leaveConversation(j)
 	}
 	j.forgetDelivery()
@@ -570,13 +577,13 @@ func (st *State) loseNode(taken QueueEntry) (bool, error) {
 		return false, st.putBack(taken)
 	}
 	if j.Begun || !j.isServers() { // as if its process had ended with it
-		st.settleTurn(j, j.Begun, false)
+		st.settleTurn(j, remains{begun: j.Begun})
 	}
 	if err := st.release(j); err != nil || j.State != job.Running {
 		return true, err
 	}
 	if j.isTurnInterrupted() {
-		return true, st.goOn(j)
+		return true, st.continueInterrupted(j)
 	}
 	if !j.nextAttempt() {
 		const again = "The job lost its server again and again."

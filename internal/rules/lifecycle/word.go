@@ -78,8 +78,8 @@ func (j *Job) leaveToNextTurn(message int64) {
 	})
 }
 
-// tellWords records that the prompt of the starting turn contains all waiting messages.
-func (j *Job) tellWords() {
+// putWordsInPrompt records that the prompt of the starting turn contains all waiting messages.
+func (j *Job) putWordsInPrompt() {
 	j.Words = j.Words.with(func(w *Word) {
 		if w.Status == job.Waiting && !w.Queued {
 			w.Turn = j.Turn
@@ -117,13 +117,13 @@ func (j *Job) handOver(to *Job) {
 	to.Words, j.Words = append(waiting, to.Words...), rest
 }
 
-// hearPrompt records that Claude has read the messages in the turn's prompt.
-func (st *State) hearPrompt(j *Job) {
-	st.hear(j, 1, func(w Word) bool { return w.Turn == j.Turn })
+// markPromptRead records that Claude has read the messages in the turn's prompt.
+func (st *State) markPromptRead(j *Job) {
+	st.markRead(j, 1, func(w Word) bool { return w.Turn == j.Turn })
 }
 
-// hear records that the running turn has read waiting messages.
-func (st *State) hear(j *Job, beforeToolCall int, which func(Word) bool) {
+// markRead records that the running turn has read waiting messages.
+func (st *State) markRead(j *Job, beforeToolCall int, which func(Word) bool) {
 	j.Words = j.Words.with(func(w *Word) {
 		if w.Status != job.Waiting || !which(*w) {
 			return
@@ -186,7 +186,7 @@ func (st *State) offerWords(at Step, token string) Offered {
 	o := &Offer{Token: token, BeforeToolCall: at.BeforeToolCall}
 	var words []job.Utterance
 	room := offerSize
-	for _, w := range j.unheard(at.Hook) {
+	for _, w := range j.unreadWords(at.Hook) {
 		if room -= w.size(); room < 0 {
 			break
 		}
@@ -245,8 +245,8 @@ func (j *Job) listens() bool {
 	return j.State == job.Running && j.Phase == job.AtWork && !j.Submitted && (!j.Simulated || j.Manual)
 }
 
-// unheardWord is a waiting message, steer, or reply to a checkpoint.
-type unheardWord struct {
+// unreadWord is a waiting message, steer, or reply to a checkpoint.
+type unreadWord struct {
 	job.Utterance
 	id      int64
 	steer   bool
@@ -258,23 +258,23 @@ type unheardWord struct {
 const offerSize = 9000
 
 // size returns the maximum number of bytes that a message takes.
-func (w unheardWord) size() int {
+func (w unreadWord) size() int {
 	return len(job.MustJSON(w.Utterance)) + 5*strings.Count(w.Content, "`") + 5*strings.Count(w.Content, "@") + 2
 }
 
-// unheard returns the waiting messages that are not in the turn's prompt, in the order in which
+// unreadWords returns the waiting messages that are not in the turn's prompt, in the order in which
 // they were written. A reply waits once the tools of the step that asked have ended: its call may
 // still receive it before that.
-func (j *Job) unheard(stepEnded bool) []unheardWord {
-	var all []unheardWord
+func (j *Job) unreadWords(stepEnded bool) []unreadWord {
+	var all []unreadWord
 	pending := j.Pending.Get()
 	for _, m := range pending[min(j.DeliveredMessages, len(pending)):] {
-		all = append(all, unheardWord{Utterance: m.Utterance(), id: m.ID})
+		all = append(all, unreadWord{Utterance: m.Utterance(), id: m.ID})
 	}
 	for _, s := range j.QueuedSteers {
 		all = append(
 			all,
-			unheardWord{
+			unreadWord{
 				Utterance: job.Utterance{Sender: job.FromUser, By: s.Reply.By, Content: SteerMessage(s.Reply.Reason)},
 				id:        s.Reply.MessageID, steer: true,
 			},
@@ -284,14 +284,14 @@ func (j *Job) unheard(stepEnded bool) []unheardWord {
 		if c := j.answered(r); c != nil && stepEnded {
 			all = append(
 				all,
-				unheardWord{
+				unreadWord{
 					Utterance: job.Utterance{Sender: job.FromUser, By: c.Reply.By, Content: replyMessage(*c)},
 					id:        c.Reply.MessageID, replyTo: r.Question,
 				},
 			)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b unheardWord) int { return cmp.Compare(a.id, b.id) })
+	slices.SortStableFunc(all, func(a, b unreadWord) int { return cmp.Compare(a.id, b.id) })
 	return all
 }
 
@@ -331,14 +331,14 @@ func (s *Service) HearWords(ctx context.Context, id job.ID, turn int, tokens []s
 	return s.run(ctx, Query{Job: id, RecordOnly: true}, func(st *State) error {
 		j := st.Job
 		if j != nil && j.Turn == turn && j.listens() && j.Offer != nil && slices.Contains(tokens, j.Offer.Token) {
-			st.hearOffer(j)
+			st.markOfferRead(j)
 		}
 		return nil
 	})
 }
 
-// hearOffer records that an offer was read, so its messages no longer wait.
-func (st *State) hearOffer(j *Job) {
+// markOfferRead records that an offer was read, so its messages no longer wait.
+func (st *State) markOfferRead(j *Job) {
 	o := j.Offer
 	j.Offer = nil
 	for _, question := range o.Replies {
@@ -349,5 +349,5 @@ func (st *State) hearOffer(j *Job) {
 	}
 	j.QueuedSteers = j.QueuedSteers[min(len(o.Steers), len(j.QueuedSteers)):]
 	all := slices.Concat(o.Messages, o.Steers)
-	st.hear(j, o.BeforeToolCall, func(w Word) bool { return slices.Contains(all, w.MessageID) })
+	st.markRead(j, o.BeforeToolCall, func(w Word) bool { return slices.Contains(all, w.MessageID) })
 }

@@ -24,8 +24,8 @@ func listening() *State {
 	}
 	j.QueuedSteers = []QueuedSteer{{Reply: job.Reply{MessageID: 3, Reason: "Smaller"}}}
 	j.Words = append(j.Words, Word{Word: job.Word{MessageID: 3, Hearing: job.Hearing{Status: job.Waiting}}, Queued: true})
-	j.tellWords()
-	st.hearPrompt(j)
+	j.putWordsInPrompt()
+	st.markPromptRead(j)
 	j.Words[1].Turn, j.Words[2].Turn = 0, 0
 	j.Words[1].Status, j.Words[2].Status = job.Waiting, job.Waiting
 	return st
@@ -83,9 +83,9 @@ func TestFewBytesWaitForAJob(t *testing.T) {
 	whole("at first")
 	j.Turn++
 	j.DeliveredMessages = len(j.PendingMessages)
-	j.tellWords()
+	j.putWordsInPrompt()
 	whole("when a turn has begun with all that waited")
-	st.hear(j, 1, func(Word) bool { return true })
+	st.markRead(j, 1, func(Word) bool { return true })
 	whole("when all are heard")
 }
 
@@ -126,7 +126,7 @@ func TestWordsAreOfferedUntilTheyAreHeard(t *testing.T) {
 		t.Errorf("%v are heard before a request holds them", got)
 	}
 	must.Equal(t, waiting, contents(st.offerWords(Step{Hook: true, BeforeToolCall: 5}, "word_c")), "after a lost answer")
-	st.hearOffer(st.Job)
+	st.markOfferRead(st.Job)
 	if got := heardIDs(st.Job); !slices.Equal(got, []int64{1, 2, 3, 4}) || st.Job.Offer != nil {
 		t.Errorf("%v are heard", got)
 	}
@@ -175,7 +175,7 @@ func TestAnUnreadReplyIsOffered(t *testing.T) {
 		}, Step{Hook: true}, ""},
 		"of the CLI's tool": {func(*State) {}, Step{Hook: true, Answered: []string{"toolu_1"}}, ""},
 		"of another tool":   {func(*State) {}, Step{Hook: true, Answered: []string{"toolu_2", ""}}, text},
-		"read":              {func(st *State) { st.offerWords(Step{Hook: true}, "word_b"); st.hearOffer(st.Job) }, Step{Hook: true}, ""},
+		"read":              {func(st *State) { st.offerWords(Step{Hook: true}, "word_b"); st.markOfferRead(st.Job) }, Step{Hook: true}, ""},
 	} {
 		st := jobIn("running")
 		st.Job.UnreadReplies, st.Job.QuestionID = UnreadReplies{{Question: "c1", Answered: "c2"}}, "c1"
@@ -214,8 +214,8 @@ func TestAnUnheardSteerBeginsTheNextTurn(t *testing.T) {
 		t.Errorf("left are %+v and %+v", st.Job.Offer, st.Job.Words[3])
 	}
 	st.Job.Turn++
-	st.Job.tellWords()
-	st.hearPrompt(st.Job)
+	st.Job.putWordsInPrompt()
+	st.markPromptRead(st.Job)
 	if w := st.Job.Words[3]; w.Status != job.Heard || w.Turn != 3 || w.BeforeToolCall != 1 {
 		t.Errorf("it was heard %+v", w)
 	}

@@ -17,7 +17,7 @@ func (s *Server) quotas(ctx context.Context) (all []job.QuotaView, err error) {
 		if k.Policy.Quota() == (job.Quota{}) {
 			continue
 		}
-		n, err := s.store.CountJobsOfKind(ctx, k.Name, s.store.Today(), nil)
+		n, err := s.store.CountJobs(ctx, k.Name, "", s.store.Today(), nil)
 		if err != nil {
 			return nil, err
 		}

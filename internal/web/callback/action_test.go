@@ -12,6 +12,7 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/people/checkpoint"
+	"ringback/internal/rules/lifecycle"
 	"ringback/internal/web/callback"
 	"ringback/test/must"
 )
@@ -43,7 +44,7 @@ func TestWhenAnActionRuns(t *testing.T) {
 	}
 	noThenWrites := func(turn *turn) {
 		turn.reply(checkpoint.Reply{Decision: job.Deny})
-		must.Get(turn.jobs.AppendMessage(turn.t.Context(), "u1", "s1", job.Text(job.FromUser, "All right, deploy it now."), true))(turn.t)
+		must.Get(turn.jobs.AppendMessage(turn.t.Context(), "u1", "s1", job.Text(job.FromUser, "All right, deploy it now."), new(lifecycle.Addressee)))(turn.t)
 		turn.resume()
 	}
 	for name, steps := range map[string][]step{

@@ -17,6 +17,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/job"
+	"ringback/internal/rules/lifecycle"
 	"ringback/internal/web/callback"
 	"ringback/test/must"
 )
@@ -73,7 +74,7 @@ var deliveriesOfATurn = map[string]struct {
 	"messages": {
 		"offer", func(s *server) *turn {
 			turn := s.start("note")
-			must.Get(s.jobs.AppendMessage(s.t.Context(), "u1", "s1", job.Text(job.FromUser, "in blue"), true))(s.t)
+			must.Get(s.jobs.AppendMessage(s.t.Context(), "u1", "s1", job.Text(job.FromUser, "in blue"), new(lifecycle.Addressee)))(s.t)
 			return turn
 		}, "tool-calls", object{"hook_event_name": "PostToolBatch", "cwd": "/work", "tool_calls": []any{}}, "in blue",
 	},
