@@ -22,11 +22,9 @@ var limitFields, _ = fieldsOf[lifecycle.AccountLimit]()
 // limitLife is the time for which a limit is kept without a further try.
 const limitLife = 24 * time.Hour
 
-// changeLimit reads the limit of an account, changes it by a rule, and writes the difference, unless it has changed in
-// between: then it starts again.
-func (s *Store) changeLimit(
-	ctx context.Context, account string, change func(l *lifecycle.AccountLimit, now time.Time, grace time.Duration),
-) error {
+// RateLimit reads the limit of an account, changes it by a rule, and writes the difference. If it has changed in
+// between, it starts again.
+func (s *Store) RateLimit(ctx context.Context, account string, change func(*lifecycle.AccountLimit)) error {
 	key := limitsIn.key("limit", account)
 	for range maxLoads {
 		pipe := s.rdb.TxPipeline()
@@ -43,7 +41,8 @@ func (s *Store) changeLimit(
 			return err
 		}
 		was := l
-		change(&l, t.now, t.grace)
+		l.Now, l.Grace = t.now, t.grace
+		change(&l)
 		set, remove := changes(was, l, limitFields)
 		if len(set)+len(remove) == 0 {
 			return nil
@@ -66,46 +65,6 @@ func (s *Store) changeLimit(
 	return job.Contended()
 }
 
-// ReachRateLimit records that a job's turn ended at a limit of its account. It returns the time until
-// which no other turn is started, and whether the account was at no limit before.
-func (s *Store) ReachRateLimit(
-	ctx context.Context, account string, id job.ID, reached lifecycle.ReachedRateLimit,
-) (until lifecycle.RateLimit, isNew bool, err error) {
-	err = s.changeLimit(ctx, account, func(l *lifecycle.AccountLimit, now time.Time, grace time.Duration) {
-		until, isNew = l.Reach(id, reached, now, grace)
-	})
-	return until, isNew, err
-}
-
-// RateLimitWait returns how long no turn of an account is started: 0 if one turn may now try whether
-// the limit has ended, negative if the account is at no limit or another turn is trying. isTried is
-// true if another turn is trying.
-func (s *Store) RateLimitWait(ctx context.Context, account string) (wait time.Duration, isTried bool, err error) {
-	err = s.changeLimit(ctx, account, func(l *lifecycle.AccountLimit, now time.Time, grace time.Duration) {
-		wait, isTried = l.Wait(now, grace)
-	})
-	return wait, isTried, err
-}
-
-// TryRateLimit lets a job's turn try whether its account's limit has ended. ok is false if another turn
-// is trying or it is too early; isTry is true if there still is a limit.
-func (s *Store) TryRateLimit(ctx context.Context, account string, id job.ID) (ok, isTry bool, err error) {
-	err = s.changeLimit(ctx, account, func(l *lifecycle.AccountLimit, now time.Time, grace time.Duration) {
-		ok, isTry = l.Try(id, now, grace)
-	})
-	return ok, isTry, err
-}
-
-// RenewTry renews the lease of the turn that tries.
-func (s *Store) RenewTry(ctx context.Context, account string, id job.ID) error {
-	return s.changeLimit(ctx, account, func(l *lifecycle.AccountLimit, now time.Time, _ time.Duration) { l.RenewTry(id, now) })
-}
-
-// StopTrying lets another turn try: this one did not find out whether the limit has ended.
-func (s *Store) StopTrying(ctx context.Context, account string, id job.ID) error {
-	return s.changeLimit(ctx, account, func(l *lifecycle.AccountLimit, _ time.Time, _ time.Duration) { l.StopTrying(id) })
-}
-
 // EndRateLimit ends an account's limit because a job's turn got through, if that is the turn that
 // tries. It reports whether it is. First, the jobs that wait for a limit try again: if this process dies in
 // between, one of them ends the limit.
@@ -118,8 +77,7 @@ func (s *Store) EndRateLimit(ctx context.Context, account string, id job.ID) (bo
 		return false, err
 	}
 	ended := false
-	err = s.changeLimit(ctx, account, func(l *lifecycle.AccountLimit, _ time.Time, _ time.Duration) { ended = l.End(id) })
-	if err != nil || !ended {
+	if err = s.RateLimit(ctx, account, func(l *lifecycle.AccountLimit) { ended = l.End(id) }); err != nil || !ended {
 		return false, err
 	}
 	return true, s.retryAllLimited(ctx) // others may have begun to wait; from now on, RetryLimited finds out
@@ -128,8 +86,9 @@ func (s *Store) EndRateLimit(ctx context.Context, account string, id job.ID) (bo
 // RetryLimited makes the jobs of a job's partition due that wait for a limit if the account is at none: when
 // EndRateLimit looked for them, the job may not have waited yet.
 func (s *Store) RetryLimited(ctx context.Context, account string, id job.ID) error {
-	wait, isTried, err := s.RateLimitWait(ctx, account)
-	if err != nil || isTried || wait >= 0 {
+	isLimited := false
+	err := s.RateLimit(ctx, account, func(l *lifecycle.AccountLimit) { isLimited = !l.Until.IsZero() })
+	if err != nil || isLimited {
 		return err
 	}
 	return s.retryLimited(ctx, PartitionOf(id))

@@ -30,7 +30,9 @@ func atLimit(t *testing.T, s *storetest.Service, l lifecycle.ReachedRateLimit) l
 
 func reach(t *testing.T, s *storetest.Service, id job.ID, l lifecycle.ReachedRateLimit, wantNew bool) lifecycle.RateLimit {
 	t.Helper()
-	until, isNew, err := s.ReachRateLimit(t.Context(), "account", id, l)
+	var until lifecycle.RateLimit
+	var isNew bool
+	err := s.RateLimit(t.Context(), "account", func(a *lifecycle.AccountLimit) { until, isNew = a.Reach(id, l) })
 	if err != nil || isNew != wantNew {
 		t.Fatalf("job %s reaches the limit: %v, new: %t, want %t", id, err, isNew, wantNew)
 	}
@@ -39,7 +41,8 @@ func reach(t *testing.T, s *storetest.Service, id job.ID, l lifecycle.ReachedRat
 
 func try(t *testing.T, s *storetest.Service, id job.ID, wantOK, wantTry bool) {
 	t.Helper()
-	ok, isTry, err := s.TryRateLimit(t.Context(), "account", id)
+	var ok, isTry bool
+	err := s.RateLimit(t.Context(), "account", func(l *lifecycle.AccountLimit) { ok, isTry = l.Try(id) })
 	if err != nil || ok != wantOK || isTry != wantTry {
 		t.Fatalf("job %s tries: %t, %t, %v; want %t, %t", id, ok, isTry, err, wantOK, wantTry)
 	}
@@ -49,9 +52,6 @@ func try(t *testing.T, s *storetest.Service, id job.ID, wantOK, wantTry bool) {
 func TestOneTurnTriesWhetherALimitHasEnded(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
-		if wait, _, err := s.RateLimitWait(t.Context(), "account"); err != nil || wait >= 0 {
-			t.Fatalf("without a limit: %s, %v", wait, err)
-		}
 		try(t, s, "a", true, false)
 		stated := hit
 		stated.ResetsAt = time.Now().Add(time.Hour).Truncate(time.Second)
@@ -66,7 +66,8 @@ func TestOneTurnTriesWhetherALimitHasEnded(t *testing.T) {
 		var all sync.WaitGroup
 		for n := range 20 {
 			all.Go(func() {
-				ok, isTry, err := s.TryRateLimit(t.Context(), "account", job.ID(fmt.Sprint("at once ", n)))
+				var ok, isTry bool
+				err := s.RateLimit(t.Context(), "account", func(l *lifecycle.AccountLimit) { ok, isTry = l.Try(job.ID(fmt.Sprint("at once ", n))) })
 				if err != nil || ok != isTry {
 					t.Errorf("%d tries: %t, %t, %v", n, ok, isTry, err)
 				}
@@ -77,13 +78,10 @@ func TestOneTurnTriesWhetherALimitHasEnded(t *testing.T) {
 		}
 		all.Wait()
 		must.Equal(t, int64(1), trying.Load(), "turns that try")
-		if _, isTried, err := s.RateLimitWait(t.Context(), "account"); err != nil || !isTried {
-			t.Errorf("no other node sees that one tries: %v", err)
-		}
 		must.Equal(t, false, must.Get(s.EndRateLimit(t.Context(), "account", "c"))(t), "a turn that does not try ends the limit")
 		id := job.ID(rdb.HGet(t.Context(), "rb:{00}:limit:account", "job").Val())
-		must.OK(t, s.RenewTry(t.Context(), "account", id))
-		must.OK(t, s.StopTrying(t.Context(), "account", id))
+		must.OK(t, s.RateLimit(t.Context(), "account", func(l *lifecycle.AccountLimit) { l.RenewTry(id) }))
+		must.OK(t, s.RateLimit(t.Context(), "account", func(l *lifecycle.AccountLimit) { l.StopTrying(id) }))
 		try(t, s, "d", true, true)
 		must.Equal(t, true, must.Get(s.EndRateLimit(t.Context(), "account", "d"))(t), "the turn that tries ends the limit")
 		must.Equal(t, 0, len(must.Get(s.Limits(t.Context()))(t)), "limits afterwards")

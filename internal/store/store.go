@@ -270,19 +270,12 @@ func (s *Store) attach(ctx context.Context, id job.ID, k kept, command, key stri
 // Signature returns the signature that a callback of a live job must carry; empty if the job's
 // secret has expired.
 func (s *Store) Signature(ctx context.Context, id job.ID) (job.Signature, error) {
-	p, err := locate(id)
-	if err != nil {
+	header, _, ok, err := s.Header(ctx, id)
+	switch {
+	case err == nil && !ok:
+		return "", job.NoJob(id)
+	case err != nil || header.secret == "":
 		return "", err
 	}
-	read := s.rdb.HMGet(ctx, p.key("secret", string(id)), "secret", "until")
-	if read.Err() != nil {
-		return "", read.Err()
-	}
-	secret := liveSecret(read, s.clock.now(), 0)
-	if secret == "" {
-		if secret, err = s.graceSecret(ctx, p, read); err != nil || secret == "" {
-			return "", err
-		}
-	}
-	return secret.Sign(id), nil
+	return header.secret.Sign(id), nil
 }

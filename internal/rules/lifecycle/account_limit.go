@@ -26,6 +26,10 @@ type AccountLimit struct {
 	Lease time.Time `store:"lease"`
 	// Free is when the turn began to try that has found the limit gone.
 	Free time.Time `store:"free"`
+
+	// Now and Grace are those of State.
+	Now   time.Time     `store:"-"`
+	Grace time.Duration `store:"-"`
 }
 
 const (
@@ -55,33 +59,20 @@ type ReachedRateLimit struct {
 	Took time.Duration
 }
 
-// isLeased reports whether the turn that tries, if any, is believed to run. grace is State.Grace.
-func (l *AccountLimit) isLeased(now time.Time, grace time.Duration) bool {
-	return l.Lease.After(now) || grace > 0
-}
-
-// isTriedByOther reports whether the turn of another job tries.
-func (l *AccountLimit) isTriedByOther(id job.ID, now time.Time, grace time.Duration) bool {
-	return l.Job != "" && l.Job != id && l.isLeased(now, grace)
-}
-
-// triesAt returns when a turn may try. The version before did not always set TriesAt.
-func (l *AccountLimit) triesAt() time.Time {
-	if l.TriesAt.IsZero() {
-		return l.Until
-	}
-	return l.TriesAt
+// isTriedByOther reports whether the turn of another job tries, as far as is known.
+func (l *AccountLimit) isTriedByOther(id job.ID) bool {
+	return l.Job != "" && l.Job != id && (l.Lease.After(l.Now) || l.Grace > 0)
 }
 
 // Wait returns how long no turn is started: 0 if one turn may now try whether the limit has ended, negative if
 // there is no limit or a turn is trying. isTried is true if one is.
-func (l *AccountLimit) Wait(now time.Time, grace time.Duration) (wait time.Duration, isTried bool) {
-	switch isTried = l.Job != "" && l.isLeased(now, grace); {
+func (l *AccountLimit) Wait() (wait time.Duration, isTried bool) {
+	switch {
 	case l.Until.IsZero():
 		return -1, false
-	case l.triesAt().After(now):
-		return l.triesAt().Sub(now), false
-	case isTried:
+	case l.TriesAt.After(l.Now):
+		return l.TriesAt.Sub(l.Now), false
+	case l.isTriedByOther(""):
 		return -1, true
 	}
 	return 0, false
@@ -89,22 +80,22 @@ func (l *AccountLimit) Wait(now time.Time, grace time.Duration) (wait time.Durat
 
 // Try lets a job's turn try whether the limit has ended. ok is false if another turn is trying or it is too
 // early; isTry is true if there still is a limit.
-func (l *AccountLimit) Try(id job.ID, now time.Time, grace time.Duration) (ok, isTry bool) {
+func (l *AccountLimit) Try(id job.ID) (ok, isTry bool) {
 	switch {
 	case l.Until.IsZero():
 		return true, false
-	case l.triesAt().After(now), l.isTriedByOther(id, now, grace):
+	case l.TriesAt.After(l.Now), l.isTriedByOther(id):
 		return false, false
 	}
-	l.Job, l.Began = id, now
-	l.RenewTry(id, now)
+	l.Job, l.Began = id, l.Now
+	l.RenewTry(id)
 	return true, true
 }
 
 // RenewTry renews the lease of the turn that tries.
-func (l *AccountLimit) RenewTry(id job.ID, now time.Time) {
+func (l *AccountLimit) RenewTry(id job.ID) {
 	if l.Job == id {
-		l.Lease = now.Add(tryLease)
+		l.Lease = l.Now.Add(tryLease)
 	}
 }
 
@@ -120,19 +111,17 @@ func (l *AccountLimit) End(id job.ID) bool {
 	if l.Job != id {
 		return false
 	}
-	*l = AccountLimit{Free: l.Began}
+	*l = AccountLimit{Free: l.Began, Now: l.Now, Grace: l.Grace}
 	return true
 }
 
 // Reach records that a job's turn ended at the limit. It returns the time until which the job waits, and whether the
 // account was at no limit before.
-func (l *AccountLimit) Reach(
-	id job.ID, r ReachedRateLimit, now time.Time, grace time.Duration,
-) (until RateLimit, isNew bool) {
-	stated := r.statedEnd(now)
+func (l *AccountLimit) Reach(id job.ID, r ReachedRateLimit) (until RateLimit, isNew bool) {
+	now, stated := l.Now, r.statedEnd(l.Now)
 	mine := l.Job == id
 	switch {
-	case l.isTriedByOther(id, now, grace): // whether it has ended is about to be known
+	case l.isTriedByOther(id): // whether it has ended is about to be known
 		return RateLimit{Until: latest(l.Until, now.Add(r.Pauses.First))}, false
 	case now.Add(-r.Took).Before(l.Free): // the turn may have met the limit before that was found gone
 		return RateLimit{Until: latest(l.Until, now), Stated: l.Stated && l.Until.After(now)}, false
@@ -155,7 +144,7 @@ func (l *AccountLimit) Reach(
 	if anyway := now.Add(triesAnyway); anyway.Before(l.TriesAt) {
 		l.TriesAt = anyway
 	}
-	l.Job, l.Lease = "", time.Time{}
+	l.StopTrying(l.Job)
 	return RateLimit{Until: l.Until, Stated: l.Stated}, isNew
 }
 

@@ -21,10 +21,10 @@ func reached(ahead time.Duration) ReachedRateLimit {
 
 func TestWhenALimitEnds(t *testing.T) {
 	t.Parallel()
-	known := AccountLimit{Since: now.Add(-hour), Until: now.Add(hour), TriesAt: now.Add(15 * time.Minute), Stated: true}
-	due := AccountLimit{Since: now.Add(-hour), Until: now, TriesAt: now}
+	known := AccountLimit{Now: now, Since: now.Add(-hour), Until: now.Add(hour), TriesAt: now.Add(15 * time.Minute), Stated: true}
+	due := AccountLimit{Now: now, Since: now.Add(-hour), Until: now, TriesAt: now}
 	tried := due
-	tried.Try("a", now, 0)
+	tried.Try("a")
 	gone := tried
 	gone.End("a")
 	early := reached(5 * day)
@@ -39,11 +39,11 @@ func TestWhenALimitEnds(t *testing.T) {
 		// moves is true if the account's limit is another one then.
 		moves bool
 	}{
-		"the API reports the end":                             {AccountLimit{}, "b", reached(hour), hour, true, true, true},
-		"the API reports no end":                              {AccountLimit{}, "b", reached(0), second, false, true, true},
-		"the reported end has passed":                         {AccountLimit{}, "b", reached(-hour), second, false, true, true},
-		"the reported end is the beginning of time":           {AccountLimit{}, "b", ReachedRateLimit{ResetsAt: time.Unix(1, 0), Pauses: reached(0).Pauses}, second, false, true, true},
-		"the reported end is years ahead":                     {AccountLimit{}, "b", reached(1000 * day), 8 * day, true, true, true},
+		"the API reports the end":                             {AccountLimit{Now: now}, "b", reached(hour), hour, true, true, true},
+		"the API reports no end":                              {AccountLimit{Now: now}, "b", reached(0), second, false, true, true},
+		"the reported end has passed":                         {AccountLimit{Now: now}, "b", reached(-hour), second, false, true, true},
+		"the reported end is the beginning of time":           {AccountLimit{Now: now}, "b", ReachedRateLimit{ResetsAt: time.Unix(1, 0), Pauses: reached(0).Pauses}, second, false, true, true},
+		"the reported end is years ahead":                     {AccountLimit{Now: now}, "b", reached(1000 * day), 8 * day, true, true, true},
 		"another turn meets a known limit":                    {known, "b", reached(0), hour, true, false, false},
 		"another turn meets a known limit that ends sooner":   {known, "b", reached(second), hour, true, false, false},
 		"another turn meets a known limit that ends later":    {known, "b", reached(7 * day), 7 * day, true, false, true},
@@ -52,10 +52,10 @@ func TestWhenALimitEnds(t *testing.T) {
 		"another turn meets it while one tries":               {tried, "b", reached(hour), second, false, false, false},
 		"a turn that began before the limit was found gone":   {gone, "b", early, 0, false, false, false},
 		"a turn that began after the limit was found gone":    {gone, "b", reached(hour), hour, true, true, true},
-		"a turn that began early, and there is another limit": {AccountLimit{Until: now.Add(hour), Stated: true, Free: now}, "b", early, hour, true, false, false},
+		"a turn that began early, and there is another limit": {AccountLimit{Now: now, Until: now.Add(hour), Stated: true, Free: now}, "b", early, hour, true, false, false},
 	} {
 		was, is := row.l, row.l
-		until, isNew := is.Reach(row.id, row.r, now, 0)
+		until, isNew := is.Reach(row.id, row.r)
 		must.Equal(t, RateLimit{now.Add(row.until), row.stated}, until, name, ": the job waits")
 		must.Equal(t, row.isNew, isNew, name, ": it is new")
 		must.Equal(t, row.moves, is != was, name, ": it is another limit")
@@ -69,19 +69,19 @@ func TestWhenALimitEnds(t *testing.T) {
 // turn tries before.
 func TestWhenATurnTriesNext(t *testing.T) {
 	t.Parallel()
-	l, at := AccountLimit{}, now
+	l := AccountLimit{Now: now}
 	for _, want := range []time.Duration{second, 2 * second, 4 * second, 5 * second, 5 * second} {
-		l.Reach("a", reached(0), at, 0)
-		wait, isTried := l.Wait(at, 0)
+		l.Reach("a", reached(0))
+		wait, isTried := l.Wait()
 		must.Equal(t, want, wait, "the pause")
 		must.Equal(t, false, isTried, "a turn tries")
-		at = at.Add(wait)
-		ok, isTry := l.Try("a", at, 0)
+		l.Now = l.Now.Add(wait)
+		ok, isTry := l.Try("a")
 		must.Equal(t, true, ok && isTry, "the turn tries after", want)
 	}
-	l = AccountLimit{}
-	l.Reach("a", reached(6*day), now, 0)
-	wait, _ := l.Wait(now, 0)
+	l = AccountLimit{Now: now}
+	l.Reach("a", reached(6*day))
+	wait, _ := l.Wait()
 	must.Equal(t, 15*time.Minute, wait, "the wait for a limit of days")
 	must.Equal(t, now.Add(6*day), l.Until, "the end of the limit")
 }
@@ -98,21 +98,22 @@ func TestOneTurnTries(t *testing.T) {
 		"while a may still run":                  {func(*AccountLimit) {}, tryLease - 1, 0, false, false},
 		"once a's node is gone":                  {func(*AccountLimit) {}, tryLease, 0, true, true},
 		"after an outage, while a may still run": {func(*AccountLimit) {}, tryLease, second, false, false},
-		"after a has renewed its try":            {func(l *AccountLimit) { l.RenewTry("a", now.Add(hour)) }, hour, 0, false, false},
+		"after a has renewed its try":            {func(l *AccountLimit) { l.Now = now.Add(hour); l.RenewTry("a") }, hour, 0, false, false},
 		"after a has found out nothing":          {func(l *AccountLimit) { l.StopTrying("a") }, 0, 0, true, true},
 		"after a got through":                    {func(l *AccountLimit) { l.End("a") }, 0, 0, true, false},
-		"after a met the limit":                  {func(l *AccountLimit) { l.Reach("a", reached(0), now, 0) }, 0, 0, false, false},
+		"after a met the limit":                  {func(l *AccountLimit) { l.Reach("a", reached(0)) }, 0, 0, false, false},
 		"b cannot stop the try":                  {func(l *AccountLimit) { l.StopTrying("b") }, 0, 0, false, false},
 		"b cannot end the limit":                 {func(l *AccountLimit) { must.Equal(t, false, l.End("b"), "b ends it") }, 0, 0, false, false},
-		"b cannot renew the try":                 {func(l *AccountLimit) { l.RenewTry("b", now.Add(hour)) }, tryLease, 0, true, true},
-		"b meeting the limit changes nothing":    {func(l *AccountLimit) { l.Reach("b", reached(hour), now, 0) }, tryLease, 0, true, true},
+		"b cannot renew the try":                 {func(l *AccountLimit) { l.Now = now.Add(hour); l.RenewTry("b") }, tryLease, 0, true, true},
+		"b meeting the limit changes nothing":    {func(l *AccountLimit) { l.Reach("b", reached(hour)) }, tryLease, 0, true, true},
 	} {
-		l := AccountLimit{Until: now}
-		l.Try("a", now, 0)
-		again, isTry := l.Try("a", now, 0)
+		l := AccountLimit{Now: now, Until: now}
+		l.Try("a")
+		again, isTry := l.Try("a")
 		must.Equal(t, true, again && isTry, "a tries, and asks again because the answer was lost")
 		row.before(&l)
-		ok, isTry := l.Try("b", now.Add(row.after), row.grace)
+		l.Now, l.Grace = now.Add(row.after), row.grace
+		ok, isTry := l.Try("b")
 		must.Equal(t, [2]bool{row.ok, row.isTry}, [2]bool{ok, isTry}, "b tries", name)
 	}
 }

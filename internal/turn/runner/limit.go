@@ -120,7 +120,8 @@ func (r *Runner) rateLimitWait(ctx context.Context) (wait time.Duration, isTry b
 	if account == "" {
 		return 0, false
 	}
-	wait, isTried, err := r.store.RateLimitWait(ctx, account)
+	var isTried bool
+	err := r.store.RateLimit(ctx, account, func(l *lifecycle.AccountLimit) { wait, isTried = l.Wait() })
 	switch {
 	case err != nil: // the store is unavailable, as the attempt to take a job will show
 		return 0, false
@@ -136,7 +137,8 @@ func (r *Runner) rateLimitWait(ctx context.Context) (wait time.Duration, isTry b
 // started because another one is the probe.
 func (r *Runner) tryRateLimit(ctx context.Context, id job.ID) (ok bool, err error) {
 	account := r.rateLimits.account()
-	ok, isTry, err := r.store.TryRateLimit(ctx, account, id)
+	var isTry bool
+	err = r.store.RateLimit(ctx, account, func(l *lifecycle.AccountLimit) { ok, isTry = l.Try(id) })
 	if isTry {
 		r.rateLimits.probe.Store(&probe{id, account})
 	}
@@ -149,7 +151,8 @@ func (r *Runner) renewProbe(ctx context.Context) {
 	if p == nil {
 		return
 	}
-	if err := r.store.RenewTry(ctx, p.account, p.job); err != nil && ctx.Err() == nil {
+	err := r.store.RateLimit(ctx, p.account, func(l *lifecycle.AccountLimit) { l.RenewTry(p.job) })
+	if err != nil && ctx.Err() == nil {
 		r.log.Warn("could not renew rate-limit probe", "requestId", p.job, "error", err)
 	}
 }
@@ -172,7 +175,8 @@ func (r *Runner) releaseProbe(ctx context.Context, p probe) {
 		return
 	}
 	// Its lease expires.
-	r.warnIf(r.store.StopTrying(ctx, p.account, p.job), "could not release rate-limit probe", "requestId", p.job)
+	err := r.store.RateLimit(ctx, p.account, func(l *lifecycle.AccountLimit) { l.StopTrying(p.job) })
+	r.warnIf(err, "could not release rate-limit probe", "requestId", p.job)
 }
 
 // answered ends the limit if the job's turn is the probe and the model has responded to it.
@@ -214,8 +218,7 @@ func (r *Runner) reach(
 	err := r.withStore(serving, id, func() (err error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(serving), storeTimeout)
 		defer cancel()
-		until, isNew, err = r.store.ReachRateLimit(ctx, r.accountOf(use), id, reached)
-		return err
+		return r.store.RateLimit(ctx, r.accountOf(use), func(l *lifecycle.AccountLimit) { until, isNew = l.Reach(id, reached) })
 	})
 	if r.rateLimits.probeOf(id) != nil {
 		r.rateLimits.probe.Store(nil)

@@ -31,10 +31,12 @@ func TestALimitThatAnotherTurnHasFoundGone(t *testing.T) {
 			storetest.OnBoth(t, lifecycle.Options{UserLimit: 4}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
 				const account = "account"
 				turn, ends := claimed(t, s), time.Now().Add(5*24*time.Hour)
-				_, _, err := s.ReachRateLimit(t.Context(), account, "req_a", lifecycle.ReachedRateLimit{Code: job.CodeUsageLimit, ResetsAt: ends})
+				err := s.RateLimit(t.Context(), account, func(l *lifecycle.AccountLimit) {
+					l.Reach("req_a", lifecycle.ReachedRateLimit{Code: job.CodeUsageLimit, ResetsAt: ends})
+				})
 				must.OK(t, err)
 				must.OK(t, rdb.HSet(t.Context(), "rb:{00}:limit:account", "tries_at", 1).Err()) // some time later
-				_, _, err = s.TryRateLimit(t.Context(), account, "req_b")
+				err = s.RateLimit(t.Context(), account, func(l *lifecycle.AccountLimit) { l.Try("req_b") })
 				must.OK(t, err)
 				must.Equal(t, true, must.Get(s.EndRateLimit(t.Context(), account, "req_b"))(t), "the limit ends")
 				r := runnerOf(t, s)

@@ -49,15 +49,18 @@ func TestALostTurnBooksNothing(t *testing.T) {
 				storetest.OnBoth(t, lifecycle.Options{UserLimit: 4}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
 					turn := claimed(t, s)
 					r := runnerOf(t, s)
-					if _, _, err := s.ReachRateLimit(t.Context(), account, "req_other", lifecycle.ReachedRateLimit{Code: job.CodeOverloaded, Pauses: lifecycle.Pauses{First: time.Millisecond, Longest: time.Millisecond}}); err != nil {
+					if err := s.RateLimit(t.Context(), account, func(l *lifecycle.AccountLimit) {
+						l.Reach("req_other", lifecycle.ReachedRateLimit{Code: job.CodeOverloaded, Pauses: lifecycle.Pauses{First: time.Millisecond, Longest: time.Millisecond}})
+					}); err != nil {
 						t.Fatal(err)
 					}
 					for wait, err := time.Hour, error(nil); wait > 0; { // until the limit's end, by the store's clock
-						if wait, _, err = s.RateLimitWait(t.Context(), account); err != nil {
+						if err = s.RateLimit(t.Context(), account, func(l *lifecycle.AccountLimit) { wait, _ = l.Wait() }); err != nil {
 							t.Fatal(err)
 						}
 					}
-					if ok, isTry, err := s.TryRateLimit(t.Context(), account, turn.Job.ID); !ok || !isTry || err != nil {
+					var ok, isTry bool
+					if err := s.RateLimit(t.Context(), account, func(l *lifecycle.AccountLimit) { ok, isTry = l.Try(turn.Job.ID) }); !ok || !isTry || err != nil {
 						t.Fatalf("it does not try: %v, %v", isTry, err)
 					}
 					r.rateLimits.probe.Store(&probe{turn.Job.ID, account})
@@ -66,7 +69,8 @@ func TestALostTurnBooksNothing(t *testing.T) {
 					if err != nil || now.State != job.Running || now.Attempt != 0 || now.LastFailure != nil {
 						t.Errorf("the job is %s in attempt %d, after %v, %v", now.State, now.Attempt, now.LastFailure, err)
 					}
-					_, isTried, err := s.RateLimitWait(t.Context(), account)
+					isTried := false
+					err = s.RateLimit(t.Context(), account, func(l *lifecycle.AccountLimit) { _, isTried = l.Wait() })
 					isProbe := r.rateLimits.probeOf(turn.Job.ID) != nil
 					if keeps := errors.Is(cause, errRestarted); err != nil || isTried != keeps || isProbe != keeps {
 						t.Errorf("a turn still tries: %v, in memory %v, %v; want %v", isTried, isProbe, err, keeps)

@@ -338,7 +338,9 @@ func TestAnApprovedChangeDoesNotWaitForClaude(t *testing.T) {
 	f.eventually("the turn to end", func() bool { return n.Running() == 0 })
 	environ := claude.Environ(os.Environ(), 0)
 	account := claude.Account(environ, must.Get(claude.Login(environ))(t))
-	_, _, err := f.store.ReachRateLimit(t.Context(), account, "req_other", lifecycle.ReachedRateLimit{Code: job.CodeUsageLimit, ResetsAt: time.Now().Add(time.Hour)})
+	err := f.store.RateLimit(t.Context(), account, func(l *lifecycle.AccountLimit) {
+		l.Reach("req_other", lifecycle.ReachedRateLimit{Code: job.CodeUsageLimit, ResetsAt: time.Now().Add(time.Hour)})
+	})
 	must.OK(t, err)
 	waits := f.create("poem", map[string]any{})
 	people := checkpoint.New(f.store, f.jobs, checkpoint.Options{}, slog.New(slog.DiscardHandler))
