@@ -40,8 +40,7 @@ const (
 	sharpReadingLasts = 30 * time.Second
 )
 
-// tolerance returns the deviation that does not count as a jump, some time after a reading: no two
-// clocks run at exactly the same speed, and corrections shrink.
+// tolerance returns the deviation that is no jump: no two clocks run at the same speed, and corrections shrink.
 func tolerance(passed time.Duration) time.Duration { return 500*time.Millisecond + passed/500 }
 
 // see records a reading. It returns by how much the store's time has jumped since an earlier
@@ -83,8 +82,7 @@ func (s *Store) clockOf(p Partition) Partition {
 // keysOf returns the keys for a script on a partition; callers must not modify them.
 func (s *Store) keysOf(p Partition) []string { return s.scriptKeys[p] }
 
-// runTimed runs a script that uses the store's time. jumped is true if that time was wrong; it is
-// then corrected.
+// runTimed runs a script that uses the store's time. jumped is true if that was wrong; it is then corrected.
 func (s *Store) runTimed(
 	ctx context.Context, script *redis.Script, p Partition, args ...any,
 ) (answer any, jumped bool, err error) {
@@ -114,9 +112,8 @@ type storeTime struct {
 	grace      time.Duration
 }
 
-// readTime reads the time in a transaction: once that has run, the returned function returns it; errTorn if it was
-// wrong. In a Cluster, it is the time of the server with the partition. It is read by a script, because the command
-// TIME would go to any server.
+// readTime reads the time in a transaction: once that has run, the returned function returns it; errTorn if it was wrong.
+// It is read by a script, because the command TIME would go to any server of a Cluster.
 func (s *Store) readTime(ctx context.Context, pipe redis.Pipeliner, p Partition) func() (storeTime, error) {
 	sent := Uptime()
 	read := pipe.Eval(ctx, s.scripts.now, s.keysOf(p))

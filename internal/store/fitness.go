@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bufio"
 	"context"
 	_ "embed"
 	"errors"
@@ -292,18 +291,8 @@ const isReplica = "is a replica, which takes no writes: name its primary, or use
 
 // parseVersion parses major and minor of a version such as 7.0.15.
 func parseVersion(text string) (version [2]int, ok bool) {
-	parts := strings.SplitN(text, ".", 3)
-	if len(parts) < 2 {
-		return version, false
-	}
-	for i := range version {
-		n, err := strconv.Atoi(parts[i])
-		if err != nil {
-			return version, false
-		}
-		version[i] = n
-	}
-	return version, true
+	n, _ := fmt.Sscanf(text, "%d.%d", &version[0], &version[1])
+	return version, n == len(version)
 }
 
 // number returns the number in a field of INFO; 0 if there is none.
@@ -315,8 +304,8 @@ func number(field string) uint64 {
 // parseInfo parses the reply to INFO.
 func parseInfo(text string) map[string]string {
 	fields := map[string]string{}
-	for lines := bufio.NewScanner(strings.NewReader(text)); lines.Scan(); {
-		if name, value, ok := strings.Cut(strings.TrimSpace(lines.Text()), ":"); ok {
+	for line := range strings.Lines(text) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
 			fields[name] = value
 		}
 	}

@@ -156,8 +156,7 @@ func CursorTime(cursor string) time.Time {
 	return time.UnixMilli(at.millis).UTC()
 }
 
-// firstRead is the number of positions first read from each list. It doubles with each further read,
-// so that many short lists cost little and a long one needs few round trips.
+// firstRead is the number of positions first read from each list. It doubles with each further read.
 const firstRead = 16
 
 // listReader reads lists as one, newest first.

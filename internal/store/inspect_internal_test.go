@@ -3,6 +3,7 @@ package store
 import (
 	"log/slog"
 	"testing"
+	"time"
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
@@ -14,7 +15,7 @@ import (
 // A finding is reported and repaired only if the store is still as it was read.
 func TestAFindingThatNoLongerAppliesIsNotReported(t *testing.T) {
 	t.Parallel()
-	s, p := New(NewClient(miniredis.RunT(t).Addr(), ""), Options{}, slog.New(slog.DiscardHandler)), Partition(0)
+	s, p := New(NewClient(miniredis.RunT(t).Addr(), ""), Options{Retention: time.Hour}, slog.New(slog.DiscardHandler)), Partition(0)
 	must.OK(t, s.rdb.SAdd(t.Context(), p.key("running", "u"), "j").Err())
 	must.OK(t, s.rdb.ZAdd(t.Context(), p.key("jobs"), redis.Z{Score: 1, Member: "j"}).Err())
 	must.OK(t, s.rdb.HSet(t.Context(), p.key("idempotency", "u"), "k", "j").Err())

@@ -65,22 +65,22 @@ func (s *Store) RateLimit(ctx context.Context, account string, change func(*life
 	return job.Contended()
 }
 
-// EndRateLimit ends an account's limit because a job's turn got through, if that is the turn that
-// tries. It reports whether it is. First, the jobs that wait for a limit try again: if this process dies in
-// between, one of them ends the limit.
+// EndRateLimit is AccountLimit.End. First, the jobs that wait for a limit try again: if this process dies in between,
+// one of them ends the limit.
 func (s *Store) EndRateLimit(ctx context.Context, account string, id job.ID) (bool, error) {
 	tries, err := s.rdb.HGet(ctx, limitsIn.key("limit", account), "job").Result()
 	if err != nil || tries != string(id) {
 		return false, ignoreNil(err)
 	}
-	if err := s.retryAllLimited(ctx); err != nil {
+	retryAll := func() error { return eachPartition(func(p Partition) error { return s.retryLimited(ctx, p) }) }
+	if err := retryAll(); err != nil {
 		return false, err
 	}
 	ended := false
 	if err = s.RateLimit(ctx, account, func(l *lifecycle.AccountLimit) { ended = l.End(id) }); err != nil || !ended {
 		return false, err
 	}
-	return true, s.retryAllLimited(ctx) // others may have begun to wait; from now on, RetryLimited finds out
+	return true, retryAll() // others may have begun to wait; from now on, RetryLimited finds out
 }
 
 // RetryLimited makes the jobs of a job's partition due that wait for a limit if the account is at none: when
@@ -92,10 +92,6 @@ func (s *Store) RetryLimited(ctx context.Context, account string, id job.ID) err
 		return err
 	}
 	return s.retryLimited(ctx, PartitionOf(id))
-}
-
-func (s *Store) retryAllLimited(ctx context.Context) error {
-	return eachPartition(func(p Partition) error { return s.retryLimited(ctx, p) })
 }
 
 // retryLimited makes the jobs of a partition due that wait for a limit, whatever its stated end.
@@ -137,9 +133,8 @@ func (s *Store) Limits(ctx context.Context) ([]job.Limit, error) {
 	return limits, err
 }
 
-// Wall returns the earliest time at which any node can start a turn, if the account of every node
-// is at a limit; zero if that time has passed and a node waits for the turn that tries. isClosed is
-// true if every node is at a limit. It is false if no node is alive.
+// Wall returns the earliest time at which any node can start a turn, if the account of every node is at a limit; zero if
+// that has passed and a node waits for the turn that tries. isClosed is true if all living nodes are, and there are some.
 func (s *Store) Wall(ctx context.Context) (until time.Time, isClosed bool, err error) {
 	limited, err := s.rdb.SMembers(ctx, limitsIn.key("limits")).Result()
 	if err != nil || len(limited) == 0 {

@@ -186,8 +186,7 @@ func (p page[T]) read(ctx context.Context, s *Store) ([]T, string, error) {
 	}
 }
 
-// maxFound is the maximum number of IDs with the same prefix read from one partition: far more than
-// exist, unless the prefix is shorter than MinIDPrefix.
+// maxFound limits the IDs with one prefix that are read from a partition: far more than exist.
 const maxFound = 100
 
 // find returns the selected records with an ID prefix, newest first. It reads one sorted set of each
@@ -282,26 +281,20 @@ func (s *Store) JobCounts(ctx context.Context) (map[string]map[job.State]int64, 
 	if err != nil || len(kinds) == 0 {
 		return nil, err
 	}
-	type list struct {
-		p     Partition
-		kind  string
-		state job.State
-	}
-	var lists []list
+	var lists []storedKey
 	counts := map[string]map[job.State]int64{}
 	for _, kind := range kinds {
 		counts[kind] = map[job.State]int64{}
 		for _, state := range job.States {
 			for p := range Partition(Partitions) {
-				lists = append(lists, list{p, kind, state})
+				lists = append(lists, storedKey{p, "jobs-by", string(state) + ":" + kind})
 			}
 		}
 	}
-	sizes, err := readEach(ctx, s, lists, func(pipe redis.Pipeliner, l list) *redis.IntCmd {
-		return pipe.ZCard(ctx, l.p.key("jobs-by", string(l.state), l.kind))
-	})
+	sizes, err := readEach(ctx, s, lists, func(pipe redis.Pipeliner, l storedKey) *redis.IntCmd { return pipe.ZCard(ctx, l.key()) })
 	for i, n := range sizes {
-		counts[lists[i].kind][lists[i].state] += n
+		state, kind, _ := strings.Cut(lists[i].rest, ":")
+		counts[kind][job.State(state)] += n
 	}
 	return counts, err
 }

@@ -72,7 +72,7 @@ func BenchmarkList(b *testing.B) {
 func storeOfMany(b *testing.B) *store.Store {
 	b.Helper()
 	rdb := storetest.PrivateRedis(b)
-	s := store.New(rdb, store.Options{}, slog.New(slog.DiscardHandler))
+	s := store.New(rdb, storetest.WithDefaults(store.Options{}), slog.New(slog.DiscardHandler))
 	ctx, input := b.Context(), `{"text":"`+strings.Repeat("x", 1000)+`"}`
 	for i := 0; i < jobsListed; {
 		pipe := rdb.Pipeline()

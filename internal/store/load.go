@@ -71,7 +71,7 @@ type loading struct {
 
 	// redisTime is the time by Redis' clock.
 	redisTime time.Time
-	// userRead is set once the requested data of the job's user was read.
+	// userRead is set once the workers of the job's user were counted.
 	userRead bool
 
 	pipe redis.Pipeliner
@@ -215,9 +215,6 @@ func (l *loading) subject(j *lifecycle.Job) {
 		return
 	}
 	l.session(j.UserID, j.SessionID, l.st.Session.Set)
-	if !l.userRead {
-		l.ofUser(j.UserID, j)
-	}
 	if l.q.Latest {
 		l.session(j.UserID, j.SessionID, l.chat)
 	}
@@ -305,7 +302,7 @@ func (l *loading) job(id job.ID, whole bool, take func(*lifecycle.Job)) {
 		return
 	}
 	record := l.pipe.HGetAll(l.ctx, l.p.key("job", string(id)))
-	j := new(lifecycle.Job)
+	j := &lifecycle.Job{Record: lifecycle.Record{ID: id}}
 	if whole {
 		l.around(id, j)
 	}
@@ -325,10 +322,8 @@ func (l *loading) job(id job.ID, whole bool, take func(*lifecycle.Job)) {
 			return err
 		}
 		l.jobs[id] = j
-		if whole && id == l.q.Job && !l.userRead {
-			l.ofUser(j.UserID, j)
-		}
 		if whole {
+			l.running(j.UserID, j)
 			l.session(j.UserID, j.SessionID, j.Session.Set)
 			l.line(j.UserID)
 		}
@@ -341,7 +336,6 @@ func (l *loading) job(id job.ID, whole bool, take func(*lifecycle.Job)) {
 }
 
 func (l *loading) decodeJob(id job.ID, j *lifecycle.Job, h map[string]string) error {
-	j.ID = id
 	if err := decodeRecord(&j.Record, h); err != nil {
 		return fmt.Errorf("%s: %w", id, err)
 	}
@@ -358,9 +352,7 @@ func (l *loading) around(id job.ID, j *lifecycle.Job) {
 	if known, ok := l.store.chats.Get(id); ok { // it never changes: read its chat in the same round
 		l.session(known.user, known.session, func(*lifecycle.Session) {})
 		l.line(known.user)
-		if id == l.q.Job {
-			l.ofUser(known.user, j)
-		}
+		l.running(known.user, j)
 	}
 	l.after(func() error {
 		j.Secret.Set(liveSecret(secret, l.st.Now, l.st.Grace))

@@ -46,10 +46,10 @@ func (l *loading) belongings(id job.ID, j *lifecycle.Job) {
 	})
 }
 
-// ofUser reads what a query requests about the user of its job.
-func (l *loading) ofUser(user string, j *lifecycle.Job) {
-	l.userRead = true
-	if l.q.Running {
+// running counts the workers of the user of the query's job, once, if the query requests it.
+func (l *loading) running(user string, j *lifecycle.Job) {
+	if l.q.Running && j.ID == l.q.Job && !l.userRead {
+		l.userRead = true
 		running := l.pipe.SCard(l.ctx, l.p.key("running", user))
 		l.after(func() error { j.UserRunning.Set(int(running.Val())); return nil })
 	}

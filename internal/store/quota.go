@@ -45,8 +45,7 @@ func (s *Store) Release(ctx context.Context, o lifecycle.Opening) {
 // Today returns the start of the day (UTC) by the store's time.
 func (s *Store) Today() time.Time { return s.clock.now().Truncate(24 * time.Hour) }
 
-// CountJobs counts the jobs of a kind and a user, "" for all. Openings count as if they were committed. Each partition is
-// read atomically.
+// CountJobs implements lifecycle.Store. Each partition is read atomically.
 func (s *Store) CountJobs(
 	ctx context.Context, kind, user string, day time.Time, openings []lifecycle.Opening,
 ) (n job.Count, err error) {

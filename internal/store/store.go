@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,21 +17,14 @@ import (
 	"ringback/internal/text/gz"
 )
 
-// Options configures a store. Zero values get defaults.
+// Options configures a store.
 type Options struct {
-	// Retention is the time for which finished jobs and events are kept; default 7 days.
+	// Retention is the time for which finished jobs and events are kept.
 	Retention time.Duration
-	// NodeTimeout is how long a node may be silent before its turns are restarted elsewhere;
-	// default 30 s.
+	// NodeTimeout is how long a node may be silent before its turns are restarted elsewhere.
 	NodeTimeout time.Duration
 	// Wait configures the wait for replicas before a commit is confirmed to the caller.
 	Wait Wait
-}
-
-func (o Options) withDefaults() Options {
-	o.Retention = cmp.Or(o.Retention, 7*24*time.Hour)
-	o.NodeTimeout = cmp.Or(o.NodeTimeout, 30*time.Second)
-	return o
 }
 
 // Store holds all state of Ringback. It is safe for concurrent use.
@@ -65,7 +57,7 @@ func New(rdb redis.UniversalClient, opts Options, log *slog.Logger) *Store {
 	if err != nil {
 		panic("store: " + err.Error()) // the size is positive
 	}
-	s := &Store{rdb: rdb, opts: opts.withDefaults(), scripts: loadScripts(), log: log, chats: chats}
+	s := &Store{rdb: rdb, opts: opts, scripts: loadScripts(), log: log, chats: chats}
 	for p := range Partition(Partitions) {
 		s.scriptKeys[p] = []string{p.prefix(), s.clockOf(p).key("clock")}
 	}

@@ -32,7 +32,7 @@ import (
 func wantInOrder(t testing.TB, url string) {
 	t.Helper()
 	client := must.Get(store.Connect(url))(t)
-	s := store.New(client, store.Options{}, slog.New(slog.DiscardHandler))
+	s := store.New(client, storetest.WithDefaults(store.Options{}), slog.New(slog.DiscardHandler))
 	defer s.Close()
 	if unknown, err := s.Unknown(context.Background()); err == nil && len(unknown) > 0 { // a test may have stopped it
 		t.Errorf("keys and fields that internal/store does not list: %q", unknown)

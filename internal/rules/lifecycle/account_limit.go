@@ -6,9 +6,8 @@ import (
 	"ringback/internal/job"
 )
 
-// AccountLimit is a rate limit of Claude's that an account has reached: until when no turn is started, and
-// which job's turn tries next whether the limit has ended. A job has one turn at a time, so its ID identifies
-// the try. The zero value is no limit. All times are by the store's clock.
+// AccountLimit is a rate limit of Claude's that an account has reached, and which job's turn tries whether it has ended:
+// a job has one turn at a time. The zero value is no limit. All times are by the store's clock.
 type AccountLimit struct {
 	Code    job.Code `store:"code"`
 	Message string   `store:"message"`
@@ -54,8 +53,7 @@ type ReachedRateLimit struct {
 	// ResetsAt is the end of the limit as reported by the API; zero if not reported.
 	ResetsAt time.Time
 	Pauses   Pauses
-	// Took is the time since the turn began, if it is known. A limit that a later turn has found gone does not return
-	// because of it.
+	// Took is the time since the turn began, if it is known: a limit that a later turn found gone does not return.
 	Took time.Duration
 }
 
@@ -115,8 +113,7 @@ func (l *AccountLimit) End(id job.ID) bool {
 	return true
 }
 
-// Reach records that a job's turn ended at the limit. It returns the time until which the job waits, and whether the
-// account was at no limit before.
+// Reach records that a job's turn ended at the limit. It returns how long the job waits, and whether the limit is new.
 func (l *AccountLimit) Reach(id job.ID, r ReachedRateLimit) (until RateLimit, isNew bool) {
 	now, stated := l.Now, r.statedEnd(l.Now)
 	mine := l.Job == id
@@ -148,8 +145,7 @@ func (l *AccountLimit) Reach(id job.ID, r ReachedRateLimit) (until RateLimit, is
 	return RateLimit{Until: l.Until, Stated: l.Stated}, isNew
 }
 
-// statedEnd returns the end of the limit as the API reports it, within bounds; zero if it reports none or one that
-// has passed: clocks differ.
+// statedEnd returns the end that the API reports, within bounds; zero if it reports none, or one that has passed.
 func (r ReachedRateLimit) statedEnd(now time.Time) time.Time {
 	switch most := now.Add(longestLimit); {
 	case !r.ResetsAt.After(now):

@@ -23,7 +23,7 @@ import (
 // of Redis' single thread.
 func BenchmarkJob(b *testing.B) {
 	client := storetest.PrivateRedis(b)
-	db := store.New(client, store.Options{}, slog.New(slog.DiscardHandler))
+	db := store.New(client, storetest.WithDefaults(store.Options{}), slog.New(slog.DiscardHandler))
 	must.OK(b, db.Prepare(b.Context()))
 	s := &storetest.Service{Store: db, Service: lifecycle.New(db, nil, lifecycle.Options{})}
 	ctx, begin := b.Context(), redisCPU(b, client)

@@ -19,10 +19,9 @@ type Addressee struct {
 	Late bool
 }
 
-// AppendMessage adds a message to a session and returns its id. Unless to is nil, it is for Claude: the session's
-// latest job receives it, or another that follows it if it has ended. Errors: Conflict if another job than the addressee
-// would receive it; TooMany if too many messages wait for that job, or if another job had to follow it and may not be
-// opened.
+// AppendMessage adds a message to a session and returns its id. Unless to is nil, it is for Claude: the session's latest
+// job receives it, or another that follows it if it has ended. Errors: Conflict if that is not the addressee; TooMany if
+// too many messages wait for that job, or if another job may not be opened.
 func (s *Service) AppendMessage(ctx context.Context, userID, sessionID string, m job.MessageBody, to *Addressee) (int64, error) {
 	q := Query{UserID: userID, SessionID: sessionID, Latest: true}
 	return resultOf(ctx, s.runDurably, q, func(st *State) (int64, error) {

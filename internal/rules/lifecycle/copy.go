@@ -14,19 +14,16 @@ func (s *Service) DoubtApprovals(ctx context.Context, id job.ID) (int, error) {
 		if st.Job == nil || st.Job.State.Terminal() {
 			return 0, nil
 		}
-		return st.doubtApprovals(st.Job), nil
-	})
-}
-
-func (st *State) doubtApprovals(j *Job) (ended int) {
-	for _, c := range st.allowed(j) {
-		if c.Type == job.Review || !j.isUnused(c.ID) { // publishing a change again changes nothing
-			continue
+		j, ended := st.Job, 0
+		for _, c := range st.allowed(j) {
+			if c.Type == job.Review || !j.isUnused(c.ID) { // publishing a change again changes nothing
+				continue
+			}
+			st.conclude(j, c, is(job.OutcomeUnknown, "the server continues a copy of its store, and the original may have run it"))
+			st.failCall(j.chat(), c.ToolCallID, "unknown")
+			j.useDecision(c.ApprovalKey)
+			ended++
 		}
-		st.conclude(j, c, is(job.OutcomeUnknown, "the server continues a copy of its store, and the original may have run it"))
-		st.failCall(j.chat(), c.ToolCallID, "unknown")
-		j.useDecision(c.ApprovalKey)
-		ended++
-	}
-	return ended
+		return ended, nil
+	})
 }

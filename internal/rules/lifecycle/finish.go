@@ -109,9 +109,8 @@ func (st *State) release(j *Job) error {
 	return st.startAfterExit(j)
 }
 
-// StartWaiting enqueues the next waiting job of a user if a slot is free. This is a repair:
-// normally, the job that frees a slot does it. It reports whether a slot was free. If mend is
-// false, it changes nothing.
+// StartWaiting enqueues the next waiting job of a user if a slot is free, and reports whether one was. This is a repair:
+// normally, the job that frees a slot does it. If mend is false, it changes nothing.
 func (s *Service) StartWaiting(ctx context.Context, id job.ID, mend bool) (bool, error) {
 	return resultOf(ctx, s.run, Query{Job: id, Running: true, Waiting: true}, func(st *State) (bool, error) {
 		j := st.Job

@@ -151,7 +151,7 @@ func readFormat(t *testing.T) storedFormat {
 	t.Helper()
 	if *updateFormat {
 		rdb := storetest.PrivateRedis(t)
-		s := store.New(rdb, store.Options{}, slog.New(slog.DiscardHandler))
+		s := store.New(rdb, storetest.WithDefaults(store.Options{}), slog.New(slog.DiscardHandler))
 		t.Cleanup(func() { _ = s.Close() })
 		must.OK(t, s.Prepare(t.Context()))
 		fixture := storedFormat{Jobs: playFormat(t, &storetest.Service{Store: s, Service: lifecycle.New(s, nil, lifecycle.Options{})}), Keys: map[string]storedKey{}}

@@ -3,9 +3,6 @@ package lifecycle
 import (
 	"context"
 	"slices"
-	"sync/atomic"
-
-	lru "github.com/hashicorp/golang-lru/v2"
 
 	"ringback/internal/job"
 	"ringback/internal/rules/kind"
@@ -15,27 +12,11 @@ import (
 // Others are read from the store again.
 const maxEarlier = 64
 
-// kinds contains the current kinds, for new jobs, and the earlier versions that jobs still use.
-type kinds struct {
-	current *atomic.Pointer[kind.Registry]
-	earlier *lru.Cache[string, *kind.Kind] // by version
-}
-
-func newKinds(current *kind.Registry) kinds {
-	earlier, err := lru.New[string, *kind.Kind](maxEarlier)
-	if err != nil {
-		panic("lifecycle: " + err.Error()) // the size is a positive constant
-	}
-	k := kinds{new(atomic.Pointer[kind.Registry]), earlier}
-	k.current.Store(current)
-	return k
-}
-
 // Kinds returns the current kinds, for new jobs. For the kind of a job, use KindOf.
-func (s *Service) Kinds() *kind.Registry { return s.kinds.current.Load() }
+func (s *Service) Kinds() *kind.Registry { return s.currentKinds.Load() }
 
 // SetKinds replaces the current kinds. Jobs keep the versions that they have.
-func (s *Service) SetKinds(current *kind.Registry) { s.kinds.current.Store(current) }
+func (s *Service) SetKinds(current *kind.Registry) { s.currentKinds.Store(current) }
 
 func (s *Service) current(name string) (*kind.Kind, bool) { return s.Kinds().Get(name) }
 
@@ -60,7 +41,7 @@ func (s *Service) KindOf(ctx context.Context, j job.Job) (*kind.Kind, error) {
 	if k, ok := s.current(j.Kind); ok && k.Version == j.KindVersion {
 		return k, nil
 	}
-	if k, ok := s.kinds.earlier.Get(j.KindVersion); ok {
+	if k, ok := s.earlierKinds.Get(j.KindVersion); ok {
 		return k, nil
 	}
 	text, err := s.store.KindDefinition(ctx, j.ID, j.KindVersion)
@@ -77,6 +58,6 @@ func (s *Service) KindOf(ctx context.Context, j job.Job) (*kind.Kind, error) {
 			err,
 		)
 	}
-	s.kinds.earlier.Add(k.Version, k)
+	s.earlierKinds.Add(k.Version, k)
 	return k, nil
 }

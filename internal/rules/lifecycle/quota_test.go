@@ -33,7 +33,7 @@ func quotaNodes(t *testing.T, rdb redis.UniversalClient, ofUser job.Quota) [2]*s
 	}})
 	var nodes [2]*storetest.Service
 	for i := range nodes {
-		s := store.New(rdb, store.Options{}, slog.New(slog.DiscardHandler))
+		s := store.New(rdb, storetest.WithDefaults(store.Options{}), slog.New(slog.DiscardHandler))
 		must.OK(t, s.Prepare(t.Context()))
 		nodes[i] = &storetest.Service{Store: s, Service: lifecycle.New(s, kinds, lifecycle.Options{UserQuota: ofUser})}
 	}

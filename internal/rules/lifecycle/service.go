@@ -2,7 +2,10 @@ package lifecycle
 
 import (
 	"cmp"
+	"sync/atomic"
 	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
 
 	"ringback/internal/job"
 	"ringback/internal/outbound"
@@ -51,8 +54,10 @@ type Options struct {
 // Service creates, follows, steers, retries and cancels jobs. It is safe for concurrent use.
 type Service struct {
 	store Store
-	kinds kinds
-	opts  Options
+	// currentKinds are for new jobs, and earlierKinds are versions that jobs still use.
+	currentKinds atomic.Pointer[kind.Registry]
+	earlierKinds *lru.Cache[string, *kind.Kind]
+	opts         Options
 }
 
 // New returns the service. If current is nil, only Start can create jobs.
@@ -60,7 +65,13 @@ func New(s Store, current *kind.Registry, opts Options) *Service {
 	if current == nil {
 		current = new(kind.Registry)
 	}
-	return &Service{store: s, kinds: newKinds(current), opts: opts.withDefaults()}
+	earlier, err := lru.New[string, *kind.Kind](maxEarlier)
+	if err != nil {
+		panic("lifecycle: " + err.Error()) // the size is a positive constant
+	}
+	service := &Service{store: s, earlierKinds: earlier, opts: opts.withDefaults()}
+	service.SetKinds(current)
+	return service
 }
 
 func (o Options) withDefaults() Options {

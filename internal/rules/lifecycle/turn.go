@@ -539,16 +539,16 @@ func (s *Service) PutBack(ctx context.Context, taken QueueEntry) error {
 		if st.Job != nil && st.Job.Entry == taken.Entry {
 			return nil
 		}
-		return st.putBack(taken)
+		st.putBack(taken)
+		return nil
 	})
 }
 
-func (st *State) putBack(taken QueueEntry) error {
+func (st *State) putBack(taken QueueEntry) {
 	st.do(DropEntry{taken.Priority, taken.Entry})
 	if j := st.Job; j != nil && j.IsQueued() {
 		st.do(EnqueueTurn{j.QueuePosition(), taken.Turn})
 	}
-	return nil
 }
 
 // LoseUnowned takes a turn from a node that no longer owns the turn's queue entry: otherwise, no
@@ -574,7 +574,8 @@ func (s *Service) LoseNode(ctx context.Context, taken QueueEntry) (bool, error) 
 func (st *State) loseNode(taken QueueEntry) (bool, error) {
 	j := st.Job
 	if j == nil || j.Entry != taken.Entry {
-		return false, st.putBack(taken)
+		st.putBack(taken)
+		return false, nil
 	}
 	if j.Begun || !j.isServers() { // as if its process had ended with it
 		st.settleTurn(j, remains{begun: j.Begun})

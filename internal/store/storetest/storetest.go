@@ -3,6 +3,7 @@
 package storetest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -38,10 +39,16 @@ func New(tb testing.TB, client redis.UniversalClient, opts lifecycle.Options) *S
 
 func open(tb testing.TB, client redis.UniversalClient, opts store.Options) *store.Store {
 	tb.Helper()
-	s := store.New(client, opts, slog.New(slog.DiscardHandler))
+	s := store.New(client, WithDefaults(opts), slog.New(slog.DiscardHandler))
 	tb.Cleanup(func() { _ = s.Close() })
 	must.OK(tb, s.Prepare(tb.Context()))
 	return s
+}
+
+// WithDefaults returns the options of a store with values for those that are not set.
+func WithDefaults(o store.Options) store.Options {
+	o.Retention, o.NodeTimeout = cmp.Or(o.Retention, 7*24*time.Hour), cmp.Or(o.NodeTimeout, 30*time.Second)
+	return o
 }
 
 // InProcess returns an in-memory store, ready for use, for one test.

@@ -126,7 +126,7 @@ func (f *farm) start(claude string, deaf bool, change func(*runner.Options)) *no
 	log := slog.New(slog.DiscardHandler)
 	own := f.redis.Client.(*redis.Client).Options()
 	client := redis.NewClient(&redis.Options{Addr: own.Addr, Password: own.Password, DisableIdentity: true})
-	db := store.New(client, storeOptions, log)
+	db := store.New(client, storetest.WithDefaults(storeOptions), log)
 	client.AddHook(&f.outages) // after the store's own hooks, which make errors for callers of these
 	jobs := lifecycle.New(db, f.kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 100, HumanTimeout: time.Hour, QueueTimeout: time.Hour, Repositories: repositories})
 	r := must.Get(runner.New(db, jobs, checkpoint.New(db, jobs, checkpoint.Options{}, log), opts, log))(f.t)
