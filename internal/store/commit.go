@@ -154,7 +154,9 @@ func (c *commit) job(j *lifecycle.Job) {
 	}
 	c.relist(listingsOfJob(&j.Loaded), listingsOfJob(&j.Record))
 	if j.Loaded.IsQueued() && !j.IsQueued() {
-		c.do("ZREM", c.key("line", lineOf(j.Loaded.QueuePosition())), string(j.ID)) // it is dequeued or has ended
+		for _, line := range linesOf(j.Loaded.QueuePosition()) { // it is dequeued or has ended
+			c.do("ZREM", c.key("line", line), string(j.ID))
+		}
 		c.do("ZREM", c.key("queued", string(j.Priority)), string(j.ID))
 	}
 	content, _ := changes(j.Loaded, j.Record, contentFields)

@@ -201,7 +201,7 @@ func inspectedOf(k storedKey, h map[string]string) (s inspected, err error) {
 func (s inspected) belongs(k storedKey) bool {
 	switch k.name {
 	case "line":
-		return s.record.IsQueued() && lineOf(s.record.QueuePosition()) == k.rest
+		return s.record.IsQueued() && slices.Contains(linesOf(s.record.QueuePosition()), k.rest)
 	case "queued":
 		return s.record.IsQueued() && string(s.record.Priority) == k.rest
 	case "idempotency":

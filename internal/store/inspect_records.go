@@ -114,16 +114,19 @@ func (i *inspection) clocks(r lifecycle.Record) []listing {
 // line has a turn; or a node owns it.
 func (i *inspection) queued(pipe redis.Pipeliner, s inspected) func() {
 	position := s.record.QueuePosition()
-	level, name := levelOf(position), lineOf(position)
-	line := listing{"line:" + name, s.rest, positionScore(position)}
-	inLine := line.isPresent(i.ctx, pipe, s.partition)
+	level, lines := levelOf(position), linesOf(position)
+	line := listing{"line:" + lines[0], s.rest, positionScore(position)}
+	inLine, inOther := line.isPresent(i.ctx, pipe, s.partition), func() bool { return false }
+	if len(lines) > 1 {
+		inOther = listing{"line:" + lines[1], s.rest, line.score}.isPresent(i.ctx, pipe, s.partition)
+	}
 	var lacking []func() // they report what the line's turn lacks
 	for _, at := range turnsOf(level, position) {
 		has := at.isPresent(i.ctx, pipe, s.partition)
 		lacking = append(lacking, func() {
 			if !has() {
 				f := job.Finding{Problem: "a user whose jobs wait has no turn", Key: at.list, Member: at.member}
-				i.found(s, f, func(c *commit) { c.join(level, name, 0) },
+				i.found(s, f, func(c *commit) { c.join(level, lines[0], 0) },
 					memberGuard("has", s.partition, line.list, line.member), memberGuard("lacks", s.partition, at.list, at.member))
 			}
 		})
@@ -134,7 +137,7 @@ func (i *inspection) queued(pipe redis.Pipeliner, s inspected) func() {
 			for _, report := range lacking {
 				report()
 			}
-		case !i.isOwned(s.partition.key("queue", string(position.Priority)), position.JobID):
+		case !inOther() && !i.isOwned(s.partition.key("queue", string(position.Priority)), position.JobID):
 			f := job.Finding{Problem: "a job waits for a worker and is not in the queue", Key: line.list, Member: line.member}
 			i.found(s, f, func(c *commit) { c.enqueue(position, 0) })
 		}

@@ -21,8 +21,9 @@ import (
 // wait, not on how many jobs they have. "payers:<level>" has the keys. Turns decides which partition,
 // level and key are next.
 //
-// The jobs of users' tokens and those without a key share the round "round:<level>". So that it counts all users,
-// it also has those with a key, at a score below 0.
+// The jobs of users' tokens and those without a key share the round "round:<level>". Servers of the
+// previous version know only that one. For them, it also has the users with a key, at a score below 0
+// that this version skips.
 //
 // A dequeued job becomes an entry of the stream "queue:<priority>", where its node owns it.
 
@@ -55,17 +56,18 @@ func positionScore(p lifecycle.QueuePosition) string {
 // name. round.lua assumes the same.
 const keyPrefix = job.ReservedUserPrefix + "key:"
 
-// lineOf returns the name of a job's line.
-func lineOf(p lifecycle.QueuePosition) string {
+// linesOf returns the names of the lines that may have a job: its own, and the one into which the previous
+// version, which does not know keys, puts it.
+func linesOf(p lifecycle.QueuePosition) []string {
 	if p.Key == "" {
-		return p.UserID
+		return []string{p.UserID}
 	}
-	return keyPrefix + p.Key + ":" + p.UserID
+	return []string{keyPrefix + p.Key + ":" + p.UserID, p.UserID}
 }
 
 // turnsOf returns where a job's line must be so that it has a turn at a level.
 func turnsOf(level int, p lifecycle.QueuePosition) []listing {
-	round, line := "round:"+levels[level], lineOf(p)
+	round, line := "round:"+levels[level], linesOf(p)[0]
 	if p.Key == "" {
 		return []listing{{round, line, ""}}
 	}
@@ -74,7 +76,7 @@ func turnsOf(level int, p lifecycle.QueuePosition) []listing {
 
 // enqueue adds a job to its line, and the user to the round. turn is the user's turn; 0 for the last.
 func (c *commit) enqueue(p lifecycle.QueuePosition, turn int64) {
-	line := lineOf(p)
+	line := linesOf(p)[0]
 	c.do("ZADD", c.key("line", line), positionScore(p), string(p.JobID))
 	c.do("ZADD", c.key("queued", string(p.Priority)), score(c.now), string(p.JobID))
 	c.join(levelOf(p), line, turn)
@@ -165,7 +167,7 @@ func (s *Store) ShowQueue(ctx context.Context, jobs []*job.Job) error {
 	pipe := s.rdb.Pipeline()
 	ranks, scores := make([]*redis.IntCmd, len(jobs)), make([]*redis.FloatCmd, len(jobs))
 	for i, j := range jobs {
-		line := PartitionOf(j.ID).key("line", lineOf(lifecycle.QueuePosition{Key: j.APIKey, UserID: j.UserID}))
+		line := PartitionOf(j.ID).key("line", linesOf(lifecycle.QueuePosition{Key: j.APIKey, UserID: j.UserID})[0])
 		ranks[i], scores[i] = pipe.ZRank(ctx, line, string(j.ID)), pipe.ZScore(ctx, line, string(j.ID))
 	}
 	var waiting [len(levels)][Partitions]*redis.IntCmd

@@ -95,11 +95,14 @@ type Queued struct {
 	turn int64
 }
 
-// parseQueued parses "<level> <turn> <key>".
+// parseQueued parses "<level> <turn> <key>". The previous version sends the priority only.
 func parseQueued(in Partition, payload string) Queued {
-	level, rest, _ := strings.Cut(payload, " ")
-	turn, key, _ := strings.Cut(rest, " ")
-	return Queued{in, lane{slices.Index(levels[:], level), key}, int64(atoi(turn))}
+	words := strings.SplitN(payload, " ", 3)
+	q := Queued{in: in, lane: lane{level: slices.Index(levels[:], words[0])}}
+	if len(words) == 3 {
+		q.turn, q.key = int64(atoi(words[1])), words[2]
+	}
+	return q
 }
 
 // Queued notes that a job was queued.

@@ -36,7 +36,7 @@ func TestANodeKnowsWhatWaits(t *testing.T) {
 	}{
 		"nothing":                              {func(*Turns) {}, none},
 		"a message of this version":            {func(n *Turns) { n.Queued(parseQueued(4, "batch:new 17 shop")) }, 4},
-		"a message that is none of ours":       {func(n *Turns) { n.Queued(parseQueued(5, "interactive")) }, 5},
+		"a message of the previous version":    {func(n *Turns) { n.Queued(parseQueued(5, "interactive")) }, 5},
 		"a message that nobody knows":          {func(n *Turns) { n.Queued(parseQueued(6, "")) }, 6},
 		"a message that was perhaps missed":    {func(n *Turns) { n.LookAll() }, 0},
 		"two, of which one has the first turn": {func(n *Turns) { n.Queued(parseQueued(4, "batch:new 17 ")); n.Queued(parseQueued(7, "batch:new 16 ")) }, 7},

@@ -65,7 +65,7 @@ func (st *State) startAction(n NewRun) (Outcome, RunID) {
 	}
 	r := &Run{
 		ID: n.Run, JobID: j.ID, Action: n.AuditFields.Action, ApprovalKey: n.ApprovalKey, AuditFields: n.AuditFields,
-		ToolCallID: string(n.Run), State: RunRunning, StartedAt: st.Now,
+		ToolCallID: string(n.Run), State: RunRunning, StartedAt: st.Now, CallbackLeft: st.callbackLeft(j),
 	}
 	entry := job.AuditEntry{Event: "started", Run: string(n.Run)}
 	if n.Gated {

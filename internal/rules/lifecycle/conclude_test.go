@@ -274,6 +274,65 @@ func TestNoYesIsLeftWithoutAnOutcome(t *testing.T) {
 	})
 }
 
+// What a person allowed under a version that did not record it yet has an outcome, too.
+func TestWhatAnEarlierVersionAllowedHasAnOutcome(t *testing.T) {
+	t.Parallel()
+	allow := func(about job.Operation) func(*permitted) {
+		return func(p *permitted) { p.ask(1, about, job.Approve, time.Minute) }
+	}
+	start := func(p *permitted) { p.start(1, deploy) }
+	fails := func(p *permitted) { p.finish(lifecycle.RunFailed, `{"message":"disk full"}`) }
+	change := func(p *permitted) {
+		_, c, _, err := p.s.Ask(t.Context(), lifecycle.NewCheckpoint{
+			RequestID: p.id, UserID: "u", SessionID: p.job().SessionID, Type: job.Review, Message: "Good?", Chat: job.Text(job.FromAssistant, "Good?"), ApprovalKey: "change:0",
+			AuditFields: job.Operation{Action: "finalize"},
+		})
+		must.OK(t, err)
+		must.Get(p.s.Answer(t.Context(), must.Get(p.s.Checkpoint(t.Context(), c))(t), lifecycle.Resolution{
+			To: job.Answered, Reply: job.Reply{Decision: job.Approve}, Approval: approval.Permission{Life: time.Minute},
+		}))(t)
+		p.yes = append(p.yes, c)
+		p.exit()
+	}
+	ends := func(p *permitted) {
+		must.OK(p.t, p.s.End(p.t.Context(), p.id, job.Failed, job.CodeFinalize, "It could not be published", lifecycle.Holder{}))
+	}
+	for name, row := range map[string]struct {
+		before []func(*permitted)
+		lacks  []string // in the record of the earlier version
+		after  []func(*permitted)
+		want   string
+	}{
+		"a run that has begun":                   {[]func(*permitted){allow(deploy), start}, []string{"allowed"}, []func(*permitted){fails}, "It failed: disk full"},
+		"a run that has begun, of an ended job":  {[]func(*permitted){allow(deploy), start, (*permitted).cancel}, []string{"allowed"}, []func(*permitted){fails}, "It failed: disk full"},
+		"an action that is not called yet":       {[]func(*permitted){allow(deploy)}, []string{"allowed"}, []func(*permitted){start, fails}, "It failed: disk full"},
+		"a tool call that is not made yet":       {[]func(*permitted){allow(bash)}, []string{"allowed"}, []func(*permitted){func(p *permitted) { p.use(1); p.prints(1, job.OutputError, "Exit code 1") }}, "As the Claude CLI reports, it failed: Exit code 1"},
+		"an action that is never called":         {[]func(*permitted){allow(deploy)}, []string{"allowed"}, []func(*permitted){(*permitted).cancel}, "It was not run: the job was cancelled before that"},
+		"a change":                               {[]func(*permitted){change}, []string{"allowed"}, []func(*permitted){ends}, "It failed: It could not be published"},
+		"a change whose approval is used":        {[]func(*permitted){change}, []string{"allowed", "decisions"}, []func(*permitted){ends}, "It failed: It could not be published"},
+		"a second change whose approval is used": {[]func(*permitted){change, func(p *permitted) { p.s.Next(t, "n"); change(p) }}, []string{"allowed", "decisions"}, []func(*permitted){ends}, "It failed: It could not be published"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db, embedded := storetest.InProcess(t, store.Options{})
+			s := &storetest.Service{Store: db, Service: lifecycle.New(db, nil, lifecycle.Options{})}
+			must.Get(s.Start(t.Context(), newChange("u")))(t)
+			p := &permitted{t: t, s: s, id: s.Next(t, "n").Job.ID}
+			for _, happens := range row.before {
+				happens(p)
+			}
+			must.OK(t, embedded.Client.HDel(t.Context(), jobKey(t, embedded.Client, p.id), row.lacks...).Err())
+			for _, happens := range row.after {
+				happens(p)
+			}
+			c := p.yes[len(p.yes)-1]
+			if got := p.outcome(c); got == nil || got.Words() != row.want || p.told(c) != 1 {
+				t.Errorf("it has the outcome %+v, told %d times; want %s", got, p.told(c), row.want)
+			}
+		})
+	}
+}
+
 // An approved change that is not published is an approval that came to nothing.
 func TestAnApprovedChangeHasAnOutcome(t *testing.T) {
 	t.Parallel()

@@ -474,6 +474,8 @@ type Run struct {
 	State      RunState        `store:"state"`
 	StartedAt  time.Time       `store:"started"`
 	Result     json.RawMessage `store:"result"`
+	// CallbackLeft is only for servers of the previous version: see Record.Pauses.
+	CallbackLeft time.Duration `store:"callbackLeft,write"`
 	// Lease is the time until which it is considered alive.
 	Lease time.Time `store:"-"`
 	// Loaded is the record as loaded; nil for a new one.
