@@ -95,7 +95,7 @@ func local(address string) (port uint16, ok bool) {
 	if err != nil || to.Port == 0 || slices.Contains([]int{callbackPort, proxyPort, modelPort}, to.Port) {
 		return 0, false
 	}
-	return uint16(to.Port), true //nolint:gosec // a port
+	return to.AddrPort().Port(), true
 }
 
 // tunnel returns a door that leads elsewhere than to callbacks.

@@ -18,11 +18,12 @@ func (s Sandbox) ulimit(l limit.Limits) string {
 	set := func(resource int, most, unit limit.Bytes, options ...string) {
 		var now unix.Rlimit
 		err := unix.Getrlimit(resource, &now)
-		if most == 0 || err == nil && now.Max <= uint64(most) { //nolint:gosec // none is negative
+		wanted := uint64(most) //nolint:gosec // none is negative
+		if most == 0 || err == nil && now.Max <= wanted {
 			return // the server's own limit applies to the program, too
 		}
 		for i, option := range options {
-			if err == nil && now.Cur <= uint64(most) { //nolint:gosec // none is negative
+			if err == nil && now.Cur <= wanted {
 				option = "H" + option
 			}
 			options[i] = "ulimit -" + option + " " + strconv.FormatInt(int64((most+unit-1)/unit), 10)

@@ -79,19 +79,15 @@ func (m mounts) root() {
 		if entry.Type().IsRegular() {
 			continue // left by installers; each mount would cost a tenth of a millisecond
 		}
-		if entry.IsDir() && isEmpty(path) {
-			m[path] = []string{"--dir", path}
-			continue
+		if entry.IsDir() {
+			if names, ok := shownIn(path, 0, anything); ok && len(names) == 0 {
+				m[path] = []string{"--dir", path}
+				continue
+			}
 		}
 		m.show(path)
 	}
 	m["/"] = []string{"--remount-ro", "/"}
-}
-
-// isEmpty reports whether a directory is readable and empty.
-func isEmpty(dir string) bool {
-	names, ok := shownIn(dir, 0, anything)
-	return ok && len(names) == 0
 }
 
 // homeTools are the directories of a home that contain programs and no credentials.

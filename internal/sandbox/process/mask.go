@@ -89,11 +89,10 @@ type maskSearch struct {
 	inodes map[inode]bool
 }
 
-type inode struct{ device, number uint64 }
+// inode identifies a file. The types of the numbers differ by system.
+type inode struct{ device, number any }
 
-func inodeOf(e untrusted.Entry) inode {
-	return inode{uint64(e.Stat.Dev), e.Stat.Ino} //nolint:unconvert // it differs by system
-}
+func inodeOf(e untrusted.Entry) inode { return inode{e.Stat.Dev, e.Stat.Ino} }
 
 // walk searches a directory. named is its name in the rules, which may be a link to it.
 func (s *maskSearch) walk(ctx context.Context, dir, named string) error {
@@ -133,23 +132,28 @@ func searchError(err error) error {
 func (s *maskSearch) freeze(path string) error {
 	target, err := filepath.EvalSymlinks(path)
 	frozen := s.found.Unwritable
-	if err != nil || !s.holds(target) || len(frozen) > 0 && Within(frozen[len(frozen)-1], target) {
-		return nil //nolint:nilerr // the link leads nowhere
+	isInFrozen := len(frozen) > 0 && Within(frozen[len(frozen)-1], target)
+	if err == nil && s.holds(target) && !isInFrozen { // otherwise a link leads elsewhere, or nowhere
+		return s.add(&s.found.Unwritable, target)
 	}
-	return s.add(&s.found.Unwritable, target)
+	return nil
 }
 
 // mask records an unreadable path. For a link, it records the target.
 func (s *maskSearch) mask(path string, entry untrusted.Entry) error {
 	target, err := filepath.EvalSymlinks(path)
-	switch {
-	case errors.Is(err, fs.ErrPermission):
+	if errors.Is(err, fs.ErrPermission) {
 		return searchError(err)
-	case err != nil:
-		return nil //nolint:nilerr // the link leads nowhere
 	}
+	if err == nil { // otherwise the link leads nowhere
+		return s.maskTarget(path, target, entry)
+	}
+	return nil
+}
+
+func (s *maskSearch) maskTarget(path, target string, entry untrusted.Entry) error {
 	of := untrusted.Entry{Name: target}
-	err = unix.Stat(target, &of.Stat)
+	err := unix.Stat(target, &of.Stat)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
@@ -189,10 +193,10 @@ func (s *maskSearch) add(to *[]string, path string) error {
 func (s *maskSearch) otherNames(ctx context.Context) error {
 	for _, dir := range s.dirs {
 		err := untrusted.Walk(ctx, dir, maxSearched, func(e untrusted.Entry, err error) error {
-			if err != nil || !e.IsRegular() || !s.inodes[inodeOf(e)] { // it was searched before
-				return nil //nolint:nilerr // see above
+			if err == nil && e.IsRegular() && s.inodes[inodeOf(e)] { // errors were reported by the search before
+				return s.add(&s.found.Unreadable, filepath.Join(dir, e.Path))
 			}
-			return s.add(&s.found.Unreadable, filepath.Join(dir, e.Path))
+			return nil
 		})
 		if err != nil {
 			return err

@@ -49,7 +49,7 @@ func serve(doors []Door, listeners []net.Listener) {
 func reopenDoors(p *Process, doors []Door) ([]net.Listener, error) {
 	stored := map[uint16]net.Listener{}
 	for _, l := range storedListeners(p.PID) {
-		stored[uint16(l.Addr().(*net.TCPAddr).Port)] = l //nolint:gosec // a port
+		stored[l.Addr().(*net.TCPAddr).AddrPort().Port()] = l
 	}
 	var listeners []net.Listener
 	var missing []Door

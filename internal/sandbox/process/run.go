@@ -59,7 +59,7 @@ func Run(ctx context.Context, c Command) (Ended, error) {
 	secrets := SecretsOf(c.Env)
 	out := &output{limit: c.OutputLimit, line: c.Line, secrets: secrets}
 	errs := &output{limit: c.OutputLimit, secrets: secrets}
-	cmd := exec.Command(c.Args[0], c.Args[1:]...) //nolint:noctx // ctx ends the whole group
+	cmd := commandOf(c.Args)
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Dir, bytes.NewReader(c.Stdin), out, errs
 	cmd.Env = append(c.Env, MarkerVar+"="+c.Marker)
 	if err := c.Sandbox.confine(ctx, cmd, c.Access, c.Limits, endWithUs); err != nil {
@@ -80,7 +80,13 @@ func Run(ctx context.Context, c Command) (Ended, error) {
 	group := group{cmd.Process.Pid, first}
 	done := make(chan struct{})
 	var ending sync.WaitGroup
-	ending.Go(func() { group.endWith(ctx, done) })
+	ending.Go(func() {
+		select {
+		case <-done:
+		case <-ctx.Done():
+			group.end(grace, done)
+		}
+	})
 	err = running.wait(cmd)
 	close(done)
 	ending.Wait()
@@ -99,6 +105,9 @@ func Run(ctx context.Context, c Command) (Ended, error) {
 	}
 	return ended, err
 }
+
+// commandOf returns a command that no context ends: its whole group is ended instead.
+func commandOf(args []string) *exec.Cmd { return exec.Command(args[0], args[1:]...) } //nolint:noctx // see above
 
 // group identifies a program's process group for signals.
 type group struct {
@@ -124,15 +133,6 @@ func (g group) terminate() {
 func (g group) kill() {
 	g.leader.end()
 	_ = syscall.Kill(-g.pid, syscall.SIGKILL)
-}
-
-// endWith ends the group if ctx ends before done: SIGTERM, then SIGKILL.
-func (g group) endWith(ctx context.Context, done <-chan struct{}) {
-	select {
-	case <-done:
-	case <-ctx.Done():
-		g.end(grace, done)
-	}
 }
 
 // end ends the group: SIGTERM, and SIGKILL to what is left when the program is done or after grace.

@@ -100,7 +100,7 @@ func Start(ctx context.Context, d Detached) (*Process, error) {
 			return nil, err
 		}
 	}
-	cmd := exec.Command(d.Args[0], d.Args[1:]...) //nolint:noctx // it outlives whatever context there is
+	cmd := commandOf(d.Args)
 	cmd.Dir = d.Dir
 	store, err := newFDStore(d.Sandbox, d.Access.Network.Doors)
 	if err != nil {

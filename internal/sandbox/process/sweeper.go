@@ -111,11 +111,11 @@ func OwnMarker(name string) string {
 // EndOrphans ends the programs of dead servers, and returns their number. It leaves
 // programs of a server in another container alone, because that server's pid has no
 // meaning here.
-func EndOrphans() int { return len(endMarked(isOrphan)) }
-
-func isOrphan(marker string) bool {
-	here, runs := ServerOf(marker)
-	return here && !runs
+func EndOrphans() int {
+	return len(endMarked(func(marker string) bool {
+		here, runs := ServerOf(marker)
+		return here && !runs
+	}))
 }
 
 // ServerOf reports whether a marker is an OwnMarker of a server in this container, since the start of

@@ -41,16 +41,14 @@ func (s Sandbox) Denies(path string, write bool) string {
 	if s.user == 0 || unix.Stat(path, &stat) != nil || int(stat.Uid) == s.user {
 		return ""
 	}
-	needed, verb, mode := uint32(unix.S_IROTH), "read", "r"
+	allowed, verb, mode := stat.Mode&unix.S_IROTH != 0, "read", "r"
 	if write {
-		needed, verb, mode = unix.S_IWOTH, "write", "w"
+		allowed, verb, mode = stat.Mode&unix.S_IWOTH != 0, "write", "w"
 	}
-	has := uint32(stat.Mode) //nolint:unconvert // it differs by system
-	if has&unix.S_IFMT == unix.S_IFDIR {
-		needed |= unix.S_IXOTH
-		mode += "x"
+	if stat.Mode&unix.S_IFMT == unix.S_IFDIR {
+		allowed, mode = allowed && stat.Mode&unix.S_IXOTH != 0, mode+"x"
 	}
-	if has&needed == needed {
+	if allowed {
 		return ""
 	}
 	return fmt.Sprintf(

@@ -36,20 +36,16 @@ type Entry struct {
 }
 
 // IsDir reports whether the entry is a directory.
-func (e Entry) IsDir() bool { return e.is(unix.S_IFDIR) }
+func (e Entry) IsDir() bool { return e.Stat.Mode&unix.S_IFMT == unix.S_IFDIR }
 
 // IsRegular reports whether the entry is a regular file.
-func (e Entry) IsRegular() bool { return e.is(unix.S_IFREG) }
+func (e Entry) IsRegular() bool { return e.Stat.Mode&unix.S_IFMT == unix.S_IFREG }
 
 // IsLink reports whether the entry is a symbolic link.
-func (e Entry) IsLink() bool { return e.is(unix.S_IFLNK) }
+func (e Entry) IsLink() bool { return e.Stat.Mode&unix.S_IFMT == unix.S_IFLNK }
 
 // HasOneName is HasOneName for an entry; it is true for a directory.
 func (e Entry) HasOneName() bool { return e.IsDir() || e.Stat.Nlink == 1 }
-
-func (e Entry) is(kind uint32) bool {
-	return uint32(e.Stat.Mode)&unix.S_IFMT == kind //nolint:unconvert // it differs by system
-}
 
 // Lchown changes the owner and group of the entry itself.
 func (e Entry) Lchown(id int) error {

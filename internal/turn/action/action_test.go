@@ -113,32 +113,14 @@ func TestARunThatWasGivenUpDoesNotBegin(t *testing.T) {
 	}
 }
 
-// slow makes each call to the store take some time.
-type slow struct{ by time.Duration }
-
-func (s slow) wait() { <-time.After(s.by) }
-
-func (slow) DialHook(next redis.DialHook) redis.DialHook { return next }
-
-func (s slow) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, cmd redis.Cmder) error {
-		s.wait()
-		return next(ctx, cmd)
-	}
-}
-
-func (s slow) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(ctx context.Context, cmds []redis.Cmder) error {
-		s.wait()
-		return next(ctx, cmds)
-	}
-}
-
 // However slow the store is, an action that a person has allowed runs.
 func TestAnActionBeginsOnASlowStore(t *testing.T) {
 	t.Parallel()
 	s := start(t, action.Options{})
-	s.redis.AddHook(slow{700 * time.Millisecond})
+	s.redis.AddHook(storetest.Hook(func(do func() error, _ ...redis.Cmder) error {
+		<-time.After(700 * time.Millisecond)
+		return do()
+	}))
 	state, result := s.outcome(s.begin(&kind.Action{Name: "ship", Title: "Ship", Program: kind.Program{Command: sh("true")}}, map[string]any{}))
 	must.Equal(t, lifecycle.RunSucceeded, state, result)
 }

@@ -110,7 +110,7 @@ func TestCLISeesNoneOfOurSecrets(t *testing.T) {
 		"CLAUDE_CODE_MAX_RETRIES=7", "NO_PROXY=corp.example,localhost,127.0.0.1,::1", "no_proxy=corp.example,localhost,127.0.0.1,::1",
 		"BASH_DEFAULT_TIMEOUT_MS=165000",
 	}
-	got = slices.DeleteFunc(got, func(entry string) bool { return strings.Contains(entry, "DISABLE_") }) // traffic_test.go
+	got = slices.DeleteFunc(got, func(entry string) bool { return strings.Contains(entry, "DISABLE_") }) // see TestCLITalksToNobodyElse
 	must.Equal(t, want, got)
 }
 
@@ -362,5 +362,82 @@ func TestWhenAConversationContainsItsPrompt(t *testing.T) {
 		var r claude.Reader
 		must.Get(r.Write([]byte(c.stream)))(t)
 		must.Equal(t, c.want, r.Prompted, name)
+	}
+}
+
+// Claude's thinking is dropped unless it is to be kept, also of a line that was cut off; what only
+// looks like it is kept.
+func TestThinkingIsDropped(t *testing.T) {
+	t.Parallel()
+	const thought = `{"type":"assistant","message":{"role":"assistant","content":[{"type":"thinking","thinking":"Hm.","signature":"x"}]}}` + "\n"
+	const hidden = `{"type":"assistant","message":{"role":"assistant","content":[{"type": "redacted_thinking","data":"x"}]}}` + "\n"
+	const call = `{"type":"assistant","message":{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"Write","input":{"a":[{"type":"thinking"}]}}]}}` + "\n"
+	const result = `{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"thinking"}]}]}}` + "\n"
+	for keep, want := range map[bool]string{false: call + result, true: thought + call + hidden + result + thought[:90]} {
+		lines := claude.WholeLines{Thinking: keep}
+		must.Equal(t, want, string(lines.Filter([]byte(thought+call+hidden+result+thought[:90]))), "keeping", keep, "it kept")
+	}
+}
+
+// However the stream is cut between lines, the lines of messages that are being written are dropped,
+// even if only the beginning of a line is in a piece.
+func TestLinesOfPartialMessagesAreDropped(t *testing.T) {
+	t.Parallel()
+	const partial, whole, text = `{"type":"stream_event","event":{}}` + "\n", `{"type":"assistant","message":{}}` + "\n", "compiling stream_event\n"
+	for name, pieces := range map[string][]string{
+		"at once":    {partial + whole + partial + text},
+		"by lines":   {partial, whole, partial, text},
+		"long lines": {`{"type":"stream_event","event":{`, `"type":"stream_event"`, "}}\n" + `{"type":"assistant",`, `"message":{}}` + "\n" + partial + text},
+	} {
+		var lines claude.WholeLines
+		var kept strings.Builder
+		for _, piece := range pieces {
+			kept.Write(lines.Filter([]byte(piece)))
+		}
+		must.Equal(t, whole+text, kept.String(), name, "kept")
+	}
+}
+
+// Each line that is kept can be read by any parser of JSON.
+func TestKeptLinesAreMended(t *testing.T) {
+	t.Parallel()
+	var lines claude.WholeLines
+	kept := lines.Filter([]byte("{\"type\":\"user\",\"text\":\"a\xf0 \\ud83d b\"}\n{\"type\":\"user\""))
+	must.Equal(t, "{\"type\":\"user\",\"text\":\"a\ufffd \ufffd b\"}\n{\"type\":\"user\"", string(kept), "kept")
+}
+
+func TestWhichToolCallsOnlyCallBack(t *testing.T) {
+	t.Parallel()
+	const post = "curl -sS -X POST http://localhost:3001/api/claude/result -H 'Content-Type: application/json' -d @result.json"
+	for _, row := range []struct {
+		tool, about, dir string
+		want             bool
+		because          string
+	}{
+		{"Bash", post, "/work", true, "it posts to a callback"},
+		{"Bash", "ls", "/work", false, "it is another command"},
+		{"Bash", "curl -sS -X POST http://localhost:3001/other", "/work", false, "it posts elsewhere"},
+		{"Bash", "rm x # curl -sS -X POST http://localhost/api/claude/result", "/work", false, "that is but a comment"},
+		{"Bash", post + "; rm x", "/work", false, "it does something else, too"},
+		{"Bash", post + "\nrm x", "/work", false, "it does something else, too"},
+		{"Bash", post + " -d $(id)", "/work", false, "it does something else, too"},
+		{"Bash", post + " > x", "/work", false, "it does something else, too"},
+		{"Write", "result.json", "/work", true, "it is a file that is posted"},
+		{"Write", "/work/result.json", "/work", true, "it is a file that is posted"},
+		{"Read", "/work/a/../result.json", "/work", true, "it is a file that is posted"},
+		{"Write", "a/result.json", "/work", false, "it lies in another directory"},
+		{"Write", "../result.json", "/work", false, "it lies in another directory"},
+		{"Write", "main.go", "/work", false, "it is another file"},
+		{"Edit", "/anywhere/result.json", "", true, "the directory is not known"},
+		{"NotebookEdit", "result.json", "/work", false, "no payload is written by it"},
+		{"mcp__ringback__submit_result", "", "/work", true, "it is a callback's tool"},
+		{"mcp__ringbackup__submit_result", "", "/work", false, "it is another server's"},
+		{"StructuredOutput", "", "/work", true, "the CLI hands over a result by it"},
+	} {
+		t.Run(row.tool+" "+row.about, func(t *testing.T) {
+			t.Parallel()
+			input := map[string]any{"command": row.about, "file_path": row.about}
+			must.Equal(t, row.want, claude.IsCallbackCall(row.tool, input, row.dir), row.because)
+		})
 	}
 }

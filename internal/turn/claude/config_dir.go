@@ -104,11 +104,8 @@ func forAll(target string) bool {
 		if err != nil {
 			return err
 		}
-		info, err := os.Stat(path) // follow links
-		if err != nil {
-			return nil //nolint:nilerr // it leads nowhere
-		}
-		if info.Mode()&0o004 == 0 || info.IsDir() && info.Mode()&0o001 == 0 {
+		info, statErr := os.Stat(path) // follows links, which may lead nowhere
+		if statErr == nil && (info.Mode()&0o004 == 0 || info.IsDir() && info.Mode()&0o001 == 0) {
 			return fs.ErrPermission
 		}
 		return nil

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strconv"
 	"time"
 
@@ -128,7 +127,7 @@ func (t *Turn) Admit(ctx context.Context, asked Asked) (reportFunc func(Report),
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case <-wait:
-		case <-time.After(retryInterval/2 + rand.N(retryInterval)): //nolint:gosec // other nodes try at other times
+		case <-time.After(retryInterval/2 + time.Duration(time.Now().UnixNano())%retryInterval): // other nodes try at other times
 		}
 	}
 }

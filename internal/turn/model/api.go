@@ -5,8 +5,10 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"maps"
+	"mime"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -82,7 +84,10 @@ func (a API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	asked, body, err := a.read(r)
 	if err != nil {
-		f := asFault(err)
+		f, ok := errors.AsType[*fault](err)
+		if !ok {
+			f = &fault{http.StatusBadRequest, "invalid_request_error", "The request broke off."}
+		}
 		if f.status == http.StatusForbidden {
 			a.Log.Warn("network access refused", "by", "the model's API", "error", f.message)
 		}
@@ -170,7 +175,8 @@ func (a API) note(r *http.Response, x *exchange) error {
 		return err
 	}
 	if r.StatusCode < http.StatusBadRequest {
-		watch(r, a.Answers, x)
+		kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+		r.Body = &watched{ReadCloser: r.Body, answers: a.Answers, exchange: x, isStream: kind != "application/json"}
 	}
 	return nil
 }

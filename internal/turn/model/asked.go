@@ -5,10 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"image"
-	_ "image/gif"  // to read its size
-	_ "image/jpeg" // to read its size
-	_ "image/png"  // to read its size
 	"io"
 	"net/http"
 	"slices"
@@ -402,22 +398,11 @@ func tokensIn(body []byte) (tokens []string) {
 	return tokens
 }
 
-// asFault converts an error of reading a request to an API error.
-func asFault(err error) *fault {
-	if f, ok := errors.AsType[*fault](err); ok {
-		return f
-	}
-	return &fault{http.StatusBadRequest, "invalid_request_error", "The request broke off."}
-}
-
 const (
 	// Window is the maximum number of tokens that any model reads at once.
 	Window = 1_000_000
 	// maxImage is the maximum number of tokens of an image: the API scales larger ones down.
 	maxImage = 4784
-	// patch is the width and height of the part of an image that costs a token, in pixels. Models differ;
-	// none has smaller ones.
-	patch = 27
 )
 
 type source struct {
@@ -461,14 +446,9 @@ func (i *inspection) endSource(path []string) {
 // mediaTokens returns the maximum number of tokens of an image or a document. How many pages a document
 // has cannot be told from its bytes, because they may be compressed or occur repeatedly.
 func mediaTokens(data string) int64 {
-	size, kind, err := image.DecodeConfig(base64.NewDecoder(base64.StdEncoding, strings.NewReader(data)))
-	switch {
-	case err == nil && kind != "":
-		return min(patches(size.Width)*patches(size.Height), maxImage)
-	case strings.HasPrefix(data, "UklGR"): // WebP
+	head, _ := base64.StdEncoding.DecodeString(data[:min(len(data), 64)&^3])
+	if strings.HasPrefix(http.DetectContentType(head), "image/") {
 		return maxImage
 	}
 	return Window
 }
-
-func patches(pixels int) int64 { return (int64(pixels) + patch - 1) / patch }

@@ -110,10 +110,9 @@ func TestWhatARequestMayCostBesides(t *testing.T) {
 		free       int // bytes that are no text
 		want       model.Asked
 	}{
-		{"a large image counts as the API scales it", of(data(large)), len(large), model.Asked{Media: 4784}},
-		{"a small one by its pixels", of(data(small)), len(small), model.Asked{Media: 4 * 2}},
-		{"two of them", `{"a":` + of(data(small)) + `,"b":` + of(`"data":"`+large+`","type":"base64"`) + `}`, len(small) + len(large), model.Asked{Media: 4784 + 8}},
-		{"one in a format without a size", of(data("UklGRiQAAABXRUJQVlA4")), 20, model.Asked{Media: 4784}},
+		{"an image counts as the largest one", of(data(small)), len(small), model.Asked{Media: 4784}},
+		{"two of them", `{"a":` + of(data(small)) + `,"b":` + of(`"data":"`+large+`","type":"base64"`) + `}`, len(small) + len(large), model.Asked{Media: 2 * 4784}},
+		{"a WebP", of(data("UklGRiQAAABXRUJQVlA4")), 20, model.Asked{Media: 4784}},
 		{"a document, whose pages may be compressed", of(data("JVBERi0xLjc=")), 12, model.Asked{Media: model.Window}},
 		{"text that looks like an image", of(`"type":"text","data":"` + small + `"`), 0, model.Asked{}},
 		{"an image that may be text", of(`"type":"text",` + data(small)), 0, model.Asked{Media: model.Window}},

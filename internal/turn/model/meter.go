@@ -151,8 +151,7 @@ func read(file string) (used job.Metered) {
 // record appends the state of the turn to its file. t.mu is held.
 func (t *Turn) record() {
 	if t.file != nil {
-		line, _ := json.Marshal(t.now()) //nolint:errchkjson // numbers
-		if _, err := t.file.Write(append(line, '\n')); err != nil {
+		if _, err := t.file.Write(append(job.MustJSON(t.now()), '\n')); err != nil {
 			t.meter.log.Warn("could not record a turn's usage", "requestId", t.id, "turn", t.turn, "error", err)
 		}
 	}

@@ -117,8 +117,13 @@ func TestTheStoreIsAway(t *testing.T) {
 	t.Parallel()
 	rdb := storetest.PrivateRedis(t)
 	w := inWorld(t, rdb)
-	var away outage
-	rdb.AddHook(&away)
+	var away atomic.Bool
+	rdb.AddHook(storetest.Hook(func(do func() error, _ ...redis.Cmder) error {
+		if away.Load() {
+			return net.ErrClosed
+		}
+		return do()
+	}))
 	free := w.meter.Turn(w.id, 1, w.file, model.Limits{})
 	bound := w.meter.Turn(w.id, 2, w.file+"2", model.Limits{Days: job.Spending{Server: 10 * price.Dollar}})
 	away.Store(true)
@@ -139,25 +144,6 @@ func TestTheStoreIsAway(t *testing.T) {
 	away.Store(false)
 	must.OK(t, <-admitted)
 	must.Eventually(t, "the booking", func() bool { return w.cost() == 1 })
-}
-
-// outage makes the store unavailable while it is true.
-type outage struct{ atomic.Bool }
-
-func (o *outage) DialHook(next redis.DialHook) redis.DialHook { return next }
-
-func (o *outage) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, cmd redis.Cmder) error {
-		if o.Load() {
-			cmd.SetErr(net.ErrClosed)
-			return net.ErrClosed
-		}
-		return next(ctx, cmd)
-	}
-}
-
-func (o *outage) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return next
 }
 
 // A model without a price is logged once.

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"mime"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -171,11 +169,6 @@ const maxWhole = 32 << 20
 // bytesPerToken is the minimum number of bytes per token, for estimating the output of
 // responses that were aborted before the API reported it.
 const bytesPerToken = 3
-
-func watch(r *http.Response, answers *Answers, x *exchange) {
-	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	r.Body = &watched{ReadCloser: r.Body, answers: answers, exchange: x, isStream: kind != "application/json"}
-}
 
 // Read implements [io.Reader].
 func (w *watched) Read(p []byte) (int, error) {

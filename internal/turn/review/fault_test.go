@@ -1,7 +1,6 @@
 package review_test
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"strings"
@@ -11,6 +10,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/job"
+	"ringback/internal/rules/lifecycle"
+	"ringback/internal/store/storetest"
 	"ringback/internal/turn/review"
 	"ringback/test/must"
 	"ringback/test/sample"
@@ -28,28 +29,7 @@ type away struct {
 
 var errAway = errors.New("connection refused")
 
-// hook does each call of a store.
-type hook func(setErr func(error), do func() error) error
-
-func (hook) DialHook(next redis.DialHook) redis.DialHook { return next }
-
-func (h hook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, cmd redis.Cmder) error {
-		return h(cmd.SetErr, func() error { return next(ctx, cmd) })
-	}
-}
-
-func (h hook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(ctx context.Context, cmds []redis.Cmder) error {
-		return h(func(err error) {
-			for _, cmd := range cmds {
-				cmd.SetErr(err)
-			}
-		}, func() error { return next(ctx, cmds) })
-	}
-}
-
-func (a *away) call(setErr func(error), do func() error) error {
+func (a *away) call(do func() error, _ ...redis.Cmder) error {
 	left := a.after.Add(-1)
 	if left >= 0 || a.once && left < -1 {
 		return do()
@@ -57,7 +37,6 @@ func (a *away) call(setErr func(error), do func() error) error {
 	if left == -1 && a.answered {
 		_ = do()
 	}
-	setErr(errAway)
 	return errAway
 }
 
@@ -108,7 +87,7 @@ func TestAStepThatIsCutOffAnywhereIsDoneAgain(t *testing.T) {
 				all := newTeam(t)
 				store := &away{answered: answered}
 				store.after.Store(1 << 40)
-				all.redis.Client.AddHook(hook(store.call))
+				all.redis.Client.AddHook(storetest.Hook(store.call))
 				first, distance := sample.Every(t, 4)
 				for calls, cutOff := int64(first), true; cutOff; calls += int64(distance) {
 					id := c.begin(all)
@@ -140,7 +119,7 @@ func TestAnotherMachineContinuesWhatALostNodeHasStored(t *testing.T) {
 	all := newTeam(t)
 	store := &away{}
 	store.after.Store(1 << 40)
-	all.redis.Client.AddHook(hook(store.call))
+	all.redis.Client.AddHook(storetest.Hook(store.call))
 	first, distance := sample.Every(t, 3)
 	phases := map[job.Phase]bool{}
 	for calls, cutOff := int64(first), true; cutOff; calls += int64(distance) {
@@ -182,7 +161,7 @@ func TestAStoreThatIsAwayForAMomentIsNoFailure(t *testing.T) {
 			all := newTeam(t)
 			store := &away{answered: answered, once: true}
 			store.after.Store(1 << 40)
-			all.redis.Client.AddHook(hook(store.call))
+			all.redis.Client.AddHook(storetest.Hook(store.call))
 			first, distance := sample.Every(t, 4)
 			for calls, cutOff := int64(first), true; cutOff; calls += int64(distance) {
 				id := all.reviewed()
@@ -212,4 +191,78 @@ func published(t *testing.T, all *team, id job.ID) {
 	must.Equal(t, "new", all.pushed(id, "new.txt"), "pushed was")
 	must.Equal(t, "1", all.git(all.remote, "rev-list", "--count", "main..ringback/"+string(id)), "commits")
 	must.Equal(t, 1, len(all.finished(id)), "the audit log has the publication … times")
+}
+
+// A node is suspended before any of its calls of the store, and another node takes over its
+// turn: whatever the first does then has no effect. It stores nothing, asks no one, and
+// pushes nothing.
+func TestNothingOfASupersededTurnCounts(t *testing.T) {
+	t.Parallel()
+	for _, kindName := range []string{"reviewed", "unreviewed"} {
+		t.Run(kindName, func(t *testing.T) {
+			t.Parallel()
+			first, distance := sample.Every(t, 3)
+			for call := first; supersededAt(t, kindName, call); call += distance {
+				if t.Failed() {
+					return
+				}
+			}
+		})
+	}
+}
+
+// supersededAt tests one call; it returns false if the step makes fewer.
+func supersededAt(t *testing.T, kindName string, call int) bool {
+	t.Helper()
+	a := newTeam(t)
+	turn := a.begin(kindName)
+	step := a.work(turn, "new.txt", "new\n").Next(nil)
+	id := turn.Job.ID
+	var then map[string]string
+	takeOver := func() {
+		lost, err := a.store.Lost(t.Context(), "n")
+		if err != nil || len(lost) > 1 {
+			t.Fatalf("the node has %v, %v", lost, err)
+		}
+		for _, taken := range lost {
+			must.Get(a.jobs.LoseNode(t.Context(), taken))(t)
+		}
+		if call%2 == 0 { // otherwise no node has taken it yet
+			a.claim("m")
+		}
+		then = a.stands(id)
+	}
+	left := call
+	a.redis.Client.AddHook(storetest.Hook(func(do func() error, _ ...redis.Cmder) error {
+		if left--; left == -1 {
+			takeOver()
+		}
+		return do()
+	}))
+	if err := step.Run(t.Context()); err != nil && !errors.Is(err, lifecycle.ErrSuperseded) {
+		t.Errorf("superseded before call %d, the step ends with %v", call, err)
+	}
+	if left >= 0 {
+		return false
+	}
+	must.Equal(t, then, a.stands(id), "superseded before call", call, "the node has changed")
+	return true
+}
+
+// stands returns the state of a job's change.
+func (a *team) stands(id job.ID) map[string]string {
+	a.t.Helper()
+	j := a.get(id)
+	all := map[string]string{"state": string(j.State), "branches": a.git(a.remote, "branch", "--list")}
+	if j.Checkpoint != nil {
+		all["checkpoint"] = string(j.Checkpoint.ID)
+	}
+	keys := must.Get(a.redis.Client.Keys(a.t.Context(), "*change*"+string(id)+"*").Result())(a.t)
+	for _, key := range keys {
+		fields := must.Get(a.redis.Client.HGetAll(a.t.Context(), key).Result())(a.t)
+		for name, value := range fields {
+			all[key+" "+name] = strings.TrimSpace(value)
+		}
+	}
+	return all
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/redis/go-redis/v9"
+
 	"ringback/internal/job"
 	"ringback/internal/people/checkpoint"
 	"ringback/internal/rules/lifecycle"
@@ -89,10 +91,9 @@ func newHistory(t *testing.T, kindName string, repositories int, random *rand.Ra
 			"#!/bin/sh\nread old new ref && git rev-parse \"$new^{tree}\" >>pushes && test ! -e refuse\n")
 		repos = append(repos, map[string]any{"url": h.remotes[name]})
 	}
-	h.redis.Client.AddHook(hook(func(setErr func(error), do func() error) error {
+	h.redis.Client.AddHook(storetest.Hook(func(do func() error, _ ...redis.Cmder) error {
 		if h.call != nil {
 			if err := h.call(); err != nil {
-				setErr(err)
 				return err
 			}
 		}

@@ -60,9 +60,6 @@ func (r *Runner) reconcileTurns(ctx, serving context.Context, first bool) {
 	}
 	r.removeLeftovers(known)
 	r.sweepStrays(ctx, held)
-	if first {
-		r.removeEarlierTurns(known)
-	}
 }
 
 // storedTurns returns the turns that the store assigns to this node. It puts back queue

@@ -67,11 +67,3 @@ func (c *installedCLI) knownVersion() string {
 	}
 	return c.known
 }
-
-// cliVersion returns the version of the program that runs the turns of a job on this node.
-func (r *Runner) cliVersion(ctx context.Context, j job.Job) string {
-	if j.Simulated {
-		return job.CLISimulated
-	}
-	return r.cli.version(ctx)
-}

@@ -22,6 +22,6 @@
 // each new connection compares all turns with the store (check). A turn is over when its
 // end is booked (endTurn), which is retried until the store accepts it.
 //
-// Run starts the loops that divide the work: dispatch, reconcile, keepAlive, fireDeadlines
-// and the sweeper. docs/architecture.md describes each.
+// Run starts the loops that divide the work: dispatch, reconcile, keepAlive, the
+// clocks and the sweeper. docs/architecture.md describes each.
 package runner

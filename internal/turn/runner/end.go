@@ -8,6 +8,7 @@ import (
 	"ringback/internal/job"
 	"ringback/internal/job/strictjson"
 	"ringback/internal/job/transcript"
+	"ringback/internal/rules/kind"
 	"ringback/internal/rules/lifecycle"
 	"ringback/internal/sandbox/process"
 	"ringback/internal/turn/claude"
@@ -95,9 +96,10 @@ func endOf(end lifecycle.TurnEnd, o outcome) lifecycle.TurnEnd {
 func (r *Runner) settle(
 	ctx context.Context, j job.Job, out *output, o *outcome, worker *slot,
 ) (end lifecycle.TurnEnd, ok bool) {
-	var err error
-	if o.stderr, err = r.finishOutput(ctx, out); err != nil {
-		return end, false
+	o.stderr = out.finish(r.opts.OutputLimit)
+	err := r.withStore(ctx, j.ID, out.send)
+	if err != nil {
+		return end, false // the next start reads the output again
 	}
 	o.printed, o.printedTooMuch = out.reader, out.size() > r.opts.OutputLimit
 	o.reached = r.reachedLimit(j, o.exit, o.stderr)
@@ -162,20 +164,9 @@ func (r *Runner) accept(ctx context.Context, j job.Job, output json.RawMessage) 
 	if err != nil {
 		return "", err
 	}
-	payload, err := strictjson.Decode(output)
-	if err != nil {
-		return "The structured output is not a JSON object.", nil //nolint:nilerr // it is Claude's, who is told
-	}
-	accepted, details, err := k.Accept(payload, func() (json.RawMessage, error) { return j.Input, nil })
-	if err != nil {
-		return err.Error(), nil //nolint:nilerr // it is Claude's, who is told
-	}
-	if details != nil {
-		lines := make([]string, len(details))
-		for i, d := range details {
-			lines[i] = d.Path + " " + d.Message
-		}
-		return "The structured output is wrong: " + strings.Join(lines, "; "), nil
+	payload, accepted, wrong := resultIn(k, j, output)
+	if wrong != "" {
+		return wrong, nil
 	}
 	message := job.DecodedResultMessage(payload, accepted.JSON)
 	message.UserID, message.SessionID = j.UserID, j.SessionID
@@ -184,4 +175,24 @@ func (r *Runner) accept(ctx context.Context, j job.Job, output json.RawMessage) 
 		Holder: lifecycle.Holder{Turn: j.Turn},
 	})
 	return "", err
+}
+
+// resultIn returns the result in a structured output, or what is wrong with it.
+func resultIn(k *kind.Kind, j job.Job, output json.RawMessage) (payload map[string]any, accepted kind.Accepted, wrong string) {
+	payload, err := strictjson.Decode(output)
+	if err != nil {
+		return nil, accepted, "The structured output is not a JSON object."
+	}
+	accepted, details, err := k.Accept(payload, func() (json.RawMessage, error) { return j.Input, nil })
+	if err != nil {
+		return nil, accepted, err.Error()
+	}
+	lines := make([]string, len(details))
+	for i, d := range details {
+		lines[i] = d.Path + " " + d.Message
+	}
+	if len(lines) > 0 {
+		wrong = "The structured output is wrong: " + strings.Join(lines, "; ")
+	}
+	return payload, accepted, wrong
 }

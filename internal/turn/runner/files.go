@@ -28,11 +28,6 @@ func (r *Runner) removeJobFiles(id job.ID) {
 
 // removeAllButWork removes what the directory of a job contains, except its working directory.
 func removeAllButWork(dir string) error {
-	return removeNames(dir, func(name string) bool { return name != workName })
-}
-
-// removeNames removes what the directory of a job contains under some names.
-func removeNames(dir string, isRemoved func(name string) bool) error {
 	d, err := untrusted.Open(dir)
 	if err != nil {
 		return err
@@ -40,7 +35,7 @@ func removeNames(dir string, isRemoved func(name string) bool) error {
 	defer d.Close()
 	for name, nameErr := range d.Names() {
 		err = errors.Join(err, nameErr)
-		if nameErr == nil && isRemoved(name) {
+		if nameErr == nil && name != workName {
 			err = errors.Join(err, d.Remove(name))
 		}
 	}
@@ -72,13 +67,6 @@ func (r *Runner) removeLeftovers(held map[job.ID]int) {
 		if held[id] == 0 && r.ownedTurnOf(id) == nil && !r.onlyArtifacts(id) {
 			r.removeIfEnded(id)
 		}
-	}
-}
-
-// removeEarlierTurns removes the files of turns that ended without this node; held are its turns.
-func (r *Runner) removeEarlierTurns(held map[job.ID]int) {
-	for _, id := range r.nodeDir.jobs() {
-		r.warnIf(r.nodeDir.removeOtherTurns(id, held[id]), "could not remove turn files", "requestId", id)
 	}
 }
 

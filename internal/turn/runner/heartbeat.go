@@ -98,7 +98,7 @@ func (r *Runner) farewell() {
 	defer cancel()
 	_, err := r.signal(ctx)
 	if err == nil {
-		err = r.releaseName(ctx)
+		_, err = r.store.Hold(ctx, r.nodeDir.node, "", r.self) // the next start takes the name at once
 	}
 	if err != nil {
 		r.log.Warn("last heartbeat failed", "error", err)
@@ -153,7 +153,8 @@ func (r *Runner) Hold(ctx context.Context) error {
 			continue
 		}
 		seen = other
-		wait := max(2*r.opts.Heartbeat, 2*beatOf(other.Lapses))
+		// The other server may have another NODE_TIMEOUT, which is six times as long as there are between its heartbeats.
+		wait := max(2*r.opts.Heartbeat, 2*other.Lapses/5)
 		r.log.Info("waiting: another server may be using this node's name", "for", wait.String())
 		select {
 		case <-ctx.Done():
@@ -162,10 +163,6 @@ func (r *Runner) Hold(ctx context.Context) error {
 		}
 	}
 }
-
-// beatOf returns the most time between two heartbeats of a server that runs, by the time after which its last one
-// lapses. It may have another NODE_TIMEOUT than this one: six times as long as there are between its heartbeats.
-func beatOf(lapses time.Duration) time.Duration { return lapses / 5 }
 
 // Superseded receives an error once another server has taken this node's name, because this one was
 // silent.
@@ -187,11 +184,5 @@ func (r *Runner) holdAgain(ctx context.Context) error {
 	case r.superseded <- err:
 	default:
 	}
-	return err
-}
-
-// releaseName lets the next start take the name at once.
-func (r *Runner) releaseName(ctx context.Context) error {
-	_, err := r.store.Hold(ctx, r.nodeDir.node, "", r.self)
 	return err
 }

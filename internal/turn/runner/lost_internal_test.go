@@ -15,6 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ringback/internal/job"
+	"ringback/internal/job/price"
 	"ringback/internal/rules/lifecycle"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
@@ -129,4 +130,69 @@ func TestAConversationIsNotLeftBecauseANoteCannotBeRead(t *testing.T) {
 	turn := &lifecycle.Turn{Job: job.Job{ID: "req_1", Turn: 2}, Begun: true, Conversation: "c", ConversationAt: "req_1/1"}
 	must.Fail(t, r.bringConversation(t.Context(), turn), atSuffix)
 	must.Equal(t, "c", turn.Conversation)
+}
+
+// A turn that was started before the one that found a limit gone ends at it: no job waits for it.
+func TestALimitThatAnotherTurnHasFoundGone(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		begun   time.Time
+		returns bool
+		// passes is set if the limit ends before the job waits for it.
+		passes bool
+	}{
+		"the turn was started before":     {begun: time.Now().Add(-time.Hour)},
+		"the turn was started afterwards": {begun: time.Now().Add(time.Hour), returns: true},
+		"the limit returns, and ends":     {begun: time.Now().Add(time.Hour), returns: true, passes: true},
+		"an earlier start has started it": {returns: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			storetest.OnBoth(t, lifecycle.Options{UserLimit: 4}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+				const account = "account"
+				turn, ends := claimed(t, s), time.Now().Add(5*24*time.Hour)
+				err := s.RateLimit(t.Context(), account, func(l *lifecycle.AccountLimit) {
+					l.Reach("req_a", lifecycle.ReachedRateLimit{Code: job.CodeUsageLimit, ResetsAt: ends})
+				})
+				must.OK(t, err)
+				must.OK(t, rdb.HSet(t.Context(), "rb:{00}:limit:account", "tries_at", 1).Err()) // some time later
+				err = s.RateLimit(t.Context(), account, func(l *lifecycle.AccountLimit) { l.Try("req_b") })
+				must.OK(t, err)
+				must.Equal(t, true, must.Get(s.EndRateLimit(t.Context(), account, "req_b"))(t), "the limit ends")
+				r := runnerOf(t, s)
+				r.uses.change(turn.Job.ID, func(u *apiUse) { u.account, u.begun = account, c.begun })
+				end := r.newTurnEnd(turn.Job.ID, turn.Job.Turn, lifecycle.Unfinished)
+				end.Code, end.Begun = job.CodeUsageLimit, true
+				end.RateLimit = r.reach(t.Context(), turn.Job.ID, end.Code, "used up", ends)
+				must.Equal(t, c.returns, end.RateLimit.Stated, "the limit returns")
+				if c.passes {
+					must.OK(t, rdb.Del(t.Context(), "rb:{00}:limit:account").Err())
+				}
+				r.endTurn(t.Context(), end)
+				must.OK(t, s.FireDue(t.Context(), store.PartitionOf(turn.Job.ID)))
+				now := must.Get(s.Get(t.Context(), turn.Job.ID))(t)
+				must.Equal(t, c.returns && !c.passes, now.Phase == job.WaitingForLimit, "the job waits")
+			})
+		})
+	}
+}
+
+// The cost of a turn is added to the day while the job's next turn already has requests in flight: they are not over.
+func TestALateBookingSettlesNothingOfTheNextTurn(t *testing.T) {
+	t.Parallel()
+	storetest.OnBoth(t, lifecycle.Options{UserLimit: 4}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
+		storetest.SetTimeOfDay(t, rdb, storetest.Noon)
+		first := claimed(t, s)
+		id, end := first.Job.ID, lifecycle.TurnEnd{ID: first.Job.ID, Turn: 1, Node: "n", Again: true, Usage: job.Usage{CostUSD: 1}}
+		must.Get(s.EndTurn(t.Context(), end))(t)
+		must.OK(t, s.FireDue(t.Context(), store.PartitionOf(id)))
+		if next := must.Get(s.Claim(t.Context(), store.PartitionOf(id), lifecycle.Worker{Node: "n"}))(t); next == nil || next.Job.Turn != 2 {
+			t.Fatalf("the next turn is %+v", next)
+		}
+		inFlight := store.Booking{Count: "c", Used: job.Metered{Unsettled: 5 * price.Dollar}}
+		must.Get(s.BookUsage(t.Context(), id, 2, inFlight))(t)
+		must.Get(runnerOf(t, s).bookEnd(t.Context(), end, nil))(t)
+		account := must.Get(s.BookUsage(t.Context(), id, 2, inFlight))(t)
+		must.Equal(t, price.Dollar, account.Spent.Job, "the cost of the job")
+		must.Equal(t, price.Dollar, account.Spent.Server, "the cost of the day")
+	})
 }

@@ -89,13 +89,11 @@ func (s *nodeDir) turnFiles(id job.ID, turn int) process.Files {
 }
 
 func (s *nodeDir) turnFile(id job.ID, turn int, suffix string) string {
-	return filepath.Join(s.jobDir(id), prefixOf(turn)+suffix)
+	return filepath.Join(s.jobDir(id), turnPrefix+strconv.Itoa(turn)+"."+suffix)
 }
 
-// turnPrefix begins the names of the files of all turns, and prefixOf of those of one.
+// turnPrefix begins the names of the files of turns.
 const turnPrefix = "turn-"
-
-func prefixOf(turn int) string { return turnPrefix + strconv.Itoa(turn) + "." }
 
 // FreeOutput frees what turns below a data directory have printed beyond their limit, which is never read. A
 // job may have filled the disk while no server ran.
@@ -112,13 +110,6 @@ func (s *nodeDir) removeTurn(id job.ID, turn int) {
 	s.turnFiles(id, turn).Remove()
 	_ = os.Remove(s.usageFile(id, turn))
 	_ = os.Remove(s.pulseFile(id, turn))
-}
-
-// removeOtherTurns removes the files of all turns of a job but one.
-func (s *nodeDir) removeOtherTurns(id job.ID, kept int) error {
-	return removeNames(s.jobDir(id), func(name string) bool {
-		return strings.HasPrefix(name, turnPrefix) && !strings.HasPrefix(name, prefixOf(kept))
-	})
 }
 
 // marker returns the mark by which the processes of a turn are found. It names the node: a server with a

@@ -122,9 +122,6 @@ func (t *claudeTurn) bound(ctx context.Context, limit int64) {
 	}
 }
 
-// printedTooMuch reports whether the process was killed for its output: bound leaves it larger than it may be.
-func (t *claudeTurn) printedTooMuch() bool { return t.out.size() > t.r.opts.OutputLimit }
-
 // follow reads the new output. It reports whether it has read all of it.
 func (o *output) follow() (isWhole bool) {
 	for range maxPieces {
@@ -256,10 +253,10 @@ func (o *output) noteBegun() {
 const shownStderr = 2000
 
 // finish reads the rest, unless the output exceeds limit. It returns the end of standard
-// error.
+// error. The caller stores what the store has not taken, with send.
 func (o *output) finish(limit int64) (stderr string) {
 	o.ending = true // the turn's end records the rest
-	var err error   // finishOutput sends what the store has not taken
+	var err error
 	for before := int64(-1); before != o.offset && o.size() <= limit; {
 		before = o.offset
 		o.followStdout()
@@ -272,13 +269,6 @@ func (o *output) finish(limit int64) (stderr string) {
 	o.reader.Close()
 	o.unsaid = append(o.unsaid, o.conversation.rest(o.offset+1)...)
 	return string(o.stderr(shownStderr))
-}
-
-// finishOutput finishes the output of a turn, and stores the rest of it as soon as the store is available. It returns
-// the end of standard error; an error if ctx ends before: the next start reads the output again.
-func (r *Runner) finishOutput(ctx context.Context, o *output) (stderr string, err error) {
-	stderr = o.finish(r.opts.OutputLimit)
-	return stderr, r.withStore(ctx, o.job.ID, o.send)
 }
 
 // tail returns the last n bytes of a file.

@@ -256,7 +256,11 @@ func (r *Runner) Run(ctx, drain context.Context) {
 	taking.Go(func() { r.dispatch(ctx, serving) })
 	taking.Go(func() { r.reconcile(ctx, serving) })
 	keeping.Go(func() { r.keepAlive(serving) })
-	keeping.Go(func() { r.fireDeadlines(serving) })
+	keeping.Go(func() { // whichever node has set a deadline: every node is notified of the earliest one
+		r.clocks.Run(serving, func(ctx context.Context, p store.Partition) (time.Duration, error) {
+			return r.store.FireDue(ctx, p, r.jobs)
+		})
+	})
 	keeping.Go(func() { r.sweeper.Run(serving) })
 	if !r.opts.Simulate {
 		keeping.Go(func() { r.cli.version(serving) }) // so that no turn has to wait for it
@@ -358,11 +362,3 @@ func (r *Runner) MakeWorkDir(id job.ID) (string, error) {
 
 // Clock checks a partition for due deadlines.
 func (r *Runner) Clock(p store.Partition) { r.clocks.Now(p) }
-
-// fireDeadlines fires deadlines when they are due, regardless of which node set them:
-// every node is notified of the earliest one.
-func (r *Runner) fireDeadlines(ctx context.Context) {
-	r.clocks.Run(ctx, func(ctx context.Context, p store.Partition) (time.Duration, error) {
-		return r.store.FireDue(ctx, p, r.jobs)
-	})
-}

@@ -3,6 +3,8 @@ package runner_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -127,7 +129,7 @@ func (f *farm) start(claude string, deaf bool, change func(*runner.Options)) *no
 	own := f.redis.Client.(*redis.Client).Options()
 	client := redis.NewClient(&redis.Options{Addr: own.Addr, Password: own.Password, DisableIdentity: true})
 	db := store.New(client, storetest.WithDefaults(storeOptions), log)
-	client.AddHook(&f.outages) // after the store's own hooks, which make errors for callers of these
+	client.AddHook(storetest.Hook(f.outages.call)) // after the store's own hooks, which make errors for callers of these
 	jobs := lifecycle.New(db, f.kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 100, HumanTimeout: time.Hour, QueueTimeout: time.Hour, Repositories: repositories})
 	r := must.Get(runner.New(db, jobs, checkpoint.New(db, jobs, checkpoint.Options{}, log), opts, log))(f.t)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -477,4 +479,72 @@ func TestAJobIsToldThePromptOfItsVersion(t *testing.T) {
 		t.Errorf("the prompt begins with %.40q", prompt)
 	}
 	f.submit(id)
+}
+
+// outage makes the store unavailable for some of the calls for a job.
+type outage struct {
+	// after is how many calls succeed first, and calls how many fail then.
+	after, calls int
+	// answered is set if the first failing call reaches the store, so that only its
+	// response is lost.
+	answered bool
+}
+
+// outages are those of each job.
+type outages struct {
+	mu  sync.Mutex
+	all map[job.ID]*outage
+}
+
+var errAway = errors.New("connection refused")
+
+func (o *outages) add(id job.ID, one *outage) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.all == nil {
+		o.all = map[job.ID]*outage{}
+	}
+	o.all[id] = one
+}
+
+// over reports whether a job's outage is over.
+func (o *outages) over(id job.ID) bool { return o.left(id) == 0 }
+
+// left returns how many calls for a job are yet to fail.
+func (o *outages) left(id job.ID) int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.all[id].calls
+}
+
+// strike decides the outcome of a call.
+func (o *outages) strike(cmds ...redis.Cmder) (fails, reaches bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for id, one := range o.all {
+		if !strings.Contains(fmt.Sprint(cmds), string(id)) || one.calls == 0 {
+			continue
+		}
+		if one.after > 0 {
+			one.after--
+			continue
+		}
+		one.calls--
+		reaches, one.answered = one.answered, false
+		return true, reaches
+	}
+	return false, true
+}
+
+// call is a storetest.Hook.
+func (o *outages) call(do func() error, cmds ...redis.Cmder) error {
+	fails, reaches := o.strike(cmds...)
+	var err error
+	if reaches {
+		err = do()
+	}
+	if fails {
+		return errAway
+	}
+	return err
 }

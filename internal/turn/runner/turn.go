@@ -145,7 +145,11 @@ func (t *ownedTurn) launch(ctx context.Context, st *lifecycle.Turn, worker *slot
 	if t.change != nil { // before Claude can report more
 		t.change.ShowPhase(ctx, job.AtWork)
 	}
-	if err := t.r.jobs.StartCLI(ctx, t.job.ID, t.holder(), t.r.cliVersion(ctx, t.job)); err != nil {
+	version := job.CLISimulated
+	if !t.job.Simulated {
+		version = t.r.cli.version(ctx)
+	}
+	if err := t.r.jobs.StartCLI(ctx, t.job.ID, t.holder(), version); err != nil {
 		return nil, err
 	}
 	return t.r.startProcess(ctx, d)
@@ -293,7 +297,7 @@ func (t *claudeTurn) finish(serving context.Context) {
 	t.proc.Kill() // children that the process left in its group
 	if !t.proc.EndedWhole() {
 		t.r.sweeper.Add(t.proc.Marker)
-		if t.printedTooMuch() {
+		if t.out.size() > t.r.opts.OutputLimit {
 			t.r.sweeper.Sweep() // before the files are removed: what still prints would fill the disk unseen
 		}
 	}
@@ -427,17 +431,12 @@ func (r *Runner) endTurn(serving context.Context, e lifecycle.TurnEnd) {
 		r.removeJobFiles(e.ID)
 	}
 	if state != "" { // otherwise this node no longer owned it, or a response was lost
-		r.packTranscript(e.ID, e.Turn)
+		err := briefly(func(ctx context.Context) error { return r.store.PackTranscript(ctx, e.ID, e.Turn) })
+		r.warnIf(err, "could not compress a transcript", "requestId", e.ID, "turn", e.Turn) // nothing depends on it
 	}
 	r.nodeDir.removeTurn(e.ID, e.Turn)
 	if e.RateLimit != nil { // it may have ended before the job waited for it
 		err := r.withStore(serving, e.ID, func() error { return r.store.RetryLimited(serving, r.accountOf(use), e.ID) })
 		r.warnIf(err, "could not check a rate limit", "requestId", e.ID)
 	}
-}
-
-// packTranscript compresses the output of a turn. Nothing depends on it.
-func (r *Runner) packTranscript(id job.ID, turn int) {
-	err := briefly(func(ctx context.Context) error { return r.store.PackTranscript(ctx, id, turn) })
-	r.warnIf(err, "could not compress a transcript", "requestId", id, "turn", turn)
 }

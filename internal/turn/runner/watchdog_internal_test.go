@@ -20,41 +20,6 @@ import (
 	"ringback/test/must"
 )
 
-// during is a hook of a store's client that calls a function once, during the next call of the store.
-type during struct{ do func() error }
-
-func (d *during) call() (err error) {
-	if do := d.do; do != nil {
-		d.do = nil
-		err = do()
-	}
-	return err
-}
-
-func (*during) DialHook(next redis.DialHook) redis.DialHook { return next }
-
-func (d *during) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, cmd redis.Cmder) error {
-		if err := d.call(); err != nil {
-			cmd.SetErr(err)
-			return err
-		}
-		return next(ctx, cmd)
-	}
-}
-
-func (d *during) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(ctx context.Context, cmds []redis.Cmder) error {
-		if err := d.call(); err != nil {
-			for _, cmd := range cmds {
-				cmd.SetErr(err)
-			}
-			return err
-		}
-		return next(ctx, cmds)
-	}
-}
-
 // The watchdog fires while something else happens to its turn: only one of both takes effect.
 func TestAWatchdogThatFiresAsItsTurnGoesOn(t *testing.T) {
 	t.Parallel()
@@ -83,14 +48,19 @@ func TestAWatchdogThatFiresAsItsTurnGoesOn(t *testing.T) {
 			r.ability.checkFunc, r.ability.log = func() error { return errors.New("the disk hangs") }, r.log
 			_, o := r.own(t.Context(), turn.Job, nil, nil)
 			o.timeout.Store(int64(time.Hour))
-			hook := &during{}
-			embedded.Client.AddHook(hook)
 			if c.before != nil {
 				must.OK(t, c.before(o))
 			}
-			if c.during != nil {
-				hook.do = func() error { return c.during(o) }
-			}
+			during := c.during // the next call of the store
+			embedded.Client.AddHook(storetest.Hook(func(do func() error, _ ...redis.Cmder) error {
+				if now := during; now != nil {
+					during = nil
+					if err := now(o); err != nil {
+						return err
+					}
+				}
+				return do()
+			}))
 			o.giveUpUnlessStarted(t.Context())
 			now := must.Get(s.Get(t.Context(), turn.Job.ID))(t)
 			must.Equal(t, c.givesUp, now.State == job.Pending, "the job waits for another attempt")

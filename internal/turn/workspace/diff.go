@@ -1,9 +1,7 @@
 package workspace
 
 import (
-	"bytes"
 	"cmp"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +11,7 @@ import (
 	"strings"
 
 	"ringback/internal/job"
+	"ringback/internal/text/gz"
 	"ringback/internal/text/spelling"
 )
 
@@ -258,9 +257,9 @@ func (w *Workspace) patchOf(ctx context.Context, d *job.DiffOutput, s Snapshot, 
 	for _, state := range s {
 		if state.Repository == d.Repository && state.Tree == d.Tree {
 			return func(out io.Writer) error {
-				patch, err := gzip.NewReader(bytes.NewReader(state.Patch))
+				patch, err := gz.Unpack(state.Patch, maxUnpacked)
 				if err == nil {
-					_, err = io.Copy(out, patch) //nolint:gosec // git made it, and it is read line by line
+					_, err = out.Write(patch)
 				}
 				return err
 			}, nil

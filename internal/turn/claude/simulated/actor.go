@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -153,11 +152,10 @@ func (a *actor) pause() error {
 	if a.opts.Pace <= 0 {
 		return a.ctx.Err()
 	}
-	jitter := time.Duration(rand.Int64N(int64(a.opts.Pace)/4 + 1)) //nolint:gosec // a pause needs no secrecy
 	select {
 	case <-a.ctx.Done():
 		return a.ctx.Err()
-	case <-time.After(a.opts.Pace + jitter):
+	case <-time.After(a.opts.Pace):
 		return nil
 	}
 }

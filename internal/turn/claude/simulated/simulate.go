@@ -62,9 +62,9 @@ func newActor(ctx context.Context, o Options) (*actor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading standard input: %w", err)
 	}
-	turn, err := readTurn(text)
-	if err != nil {
-		return nil, err
+	var turn Turn
+	if json.Unmarshal(text, &turn) != nil {
+		return nil, errors.New("standard input does not describe a turn: Ringback runs this command itself")
 	}
 	if o.Dir == "" {
 		if o.Dir, err = os.Getwd(); err != nil {
@@ -130,11 +130,4 @@ func NewTurn(conversation string, p claude.Prompt, text string) Turn {
 		t.SteerRequest = p.Steering.Prompt
 	}
 	return t
-}
-
-func readTurn(text []byte) (t Turn, err error) {
-	if json.Unmarshal(text, &t) != nil {
-		return t, errors.New("standard input does not describe a turn: Ringback runs this command itself")
-	}
-	return t, nil
 }
