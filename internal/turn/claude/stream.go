@@ -94,16 +94,22 @@ func (r *Reader) line(text []byte) {
 		r.Begun = r.Begun || l.Subtype == "init"
 	case l.RateLimit != nil:
 		r.ResetsAt = l.RateLimit.End()
-	case l.Type == "assistant" && l.Message != nil && l.Message.Model == synthetic: // not written by Claude
-	case l.Type == "assistant" && l.Message != nil:
-		r.Answered = true
-		r.count(l.Message)
-		r.messages = append(r.messages, StreamMessage{*l.Message, r.read})
-	case l.Type == "user" && l.Message != nil:
-		r.messages = append(r.messages, StreamMessage{*l.Message, r.read})
 	case l.Result != nil:
 		r.Result = l.Result
+	case l.Message != nil:
+		r.message(l)
 	}
+}
+
+func (r *Reader) message(l transcript.Line) {
+	switch {
+	case l.Type == "assistant" && l.Message.Model != synthetic:
+		r.Answered = true
+		r.count(l.Message)
+	case l.Type != "user": // not written by Claude
+		return
+	}
+	r.messages = append(r.messages, StreamMessage{*l.Message, r.read})
 }
 
 // synthetic is the model of messages that the CLI itself wrote.

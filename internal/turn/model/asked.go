@@ -215,23 +215,28 @@ func (i *inspection) value(path []string, value any) {
 		i.endSource(path)
 		return
 	}
-	switch place := path[0]; {
+	switch part := path[0]; {
 	case len(path) == 1:
 		i.field(name, value)
-	case len(path) == 3 && place == "tools":
+	case len(path) == 3 && part == "tools":
 		i.tool(name, value)
-	case len(path) == 3 && place == "fallbacks":
+	case len(path) == 3 && part == "fallbacks":
 		i.fallback(name, value)
-	case len(path) == 4 && place == "context_management" && name == "type":
+	case len(path) == 4 && part == "context_management" && name == "type":
 		i.edit(text(value))
 	case path[len(path)-2] == "source":
 		i.source(len(path)-1, name, value)
 	}
+	i.anywhere(path[0], name, value)
+}
+
+// anywhere processes a value that means the same wherever it is in a request.
+func (i *inspection) anywhere(part, name string, value any) {
 	switch {
 	case name == "ttl" && text(value) == "1h":
 		i.asked.Hour = true
 	case i.api.Fetch:
-	case name == "type" && text(value) == "url", path[0] == "mcp_servers":
+	case name == "type" && text(value) == "url", part == "mcp_servers":
 		i.forbid("call an address", forFetch)
 	}
 }

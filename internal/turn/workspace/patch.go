@@ -123,6 +123,18 @@ func (p *patches) add(text *bytes.Buffer, line []byte) {
 	if f.Binary || p.wanted != nil && !p.wanted(f) {
 		return
 	}
+	p.pass(f, line)
+	switch {
+	case p.total < p.from || p.next > 0:
+	case p.total >= p.from+p.lines, p.bytes > 0 && p.kept > 0 && p.kept+len(line) > p.bytes:
+		p.next = p.total
+	default:
+		p.keep(text, line)
+	}
+}
+
+// pass moves to the next line, and records what is noteworthy about this one.
+func (p *patches) pass(f *changed, line []byte) {
 	p.total++
 	if p.total == p.from && p.place.InHunk {
 		f.OldStart, f.NewStart = p.place.Old, p.place.New
@@ -132,13 +144,9 @@ func (p *patches) add(text *bytes.Buffer, line []byte) {
 	}
 	f.secret = f.secret || p.scan && line[0] == '+' && secretText().Match(line)
 	f.garbled = f.garbled || p.scan && !utf8.Valid(line)
-	if p.total < p.from || p.next > 0 {
-		return
-	}
-	if p.total >= p.from+p.lines || p.bytes > 0 && p.kept > 0 && p.kept+len(line) > p.bytes {
-		p.next = p.total
-		return
-	}
+}
+
+func (p *patches) keep(text *bytes.Buffer, line []byte) {
 	if p.cut > 0 && len(line) > p.cut {
 		line, p.shortened = []byte(excerpt.Head(string(line), p.cut)+"\n"), true
 	}

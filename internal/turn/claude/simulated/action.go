@@ -56,10 +56,7 @@ func (a *actor) perform(act Action, known map[string]any) (acted, error) {
 		if err != nil {
 			return acted{}, err
 		}
-		payload := map[string]any{"input": input}
-		if confirmed {
-			payload["confirmed"] = true
-		}
+		payload := map[string]any{"input": input, "confirmed": confirmed}
 		if err := a.pause(); err != nil {
 			return acted{}, err
 		}
