@@ -132,7 +132,6 @@ func (d Doors) OfAction(id job.ID, action string, network job.Network) Way {
 	return d.way(string(id), hostsOf(network), hintOf("the action "+action))
 }
 
-// hintOf returns a hint about the setting that allows a host.
 func hintOf(owner string) string {
 	return fmt.Sprintf(`The list of hosts under "network" of %s does not name it.`, owner)
 }

@@ -46,7 +46,6 @@ func storedListeners(bwrap int) (all []net.Listener) {
 	return all
 }
 
-// listenerOf returns the listener of a socket.
 func listenerOf(fd int) (net.Listener, error) {
 	file := os.NewFile(uintptr(fd), "door")
 	defer file.Close()
@@ -79,7 +78,6 @@ var canFetch = sync.OnceValue(func() bool {
 	return err == nil
 })
 
-// mayTrace reports whether this server has CAP_SYS_PTRACE.
 func mayTrace() bool {
 	var sets [2]unix.CapUserData
 	if unix.Capget(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &sets[0]) != nil {

@@ -31,13 +31,11 @@ const (
 	textFile
 )
 
-// fdOf returns the descriptor of an extra file.
 func fdOf(index int) string { return strconv.Itoa(firstFD + index) }
 
 // firstFD is the descriptor of the first extra file.
 const firstFD = 3
 
-// filterOption makes bubblewrap read the filter.
 func filterOption() []string {
 	if filter() == "" {
 		return nil
@@ -76,7 +74,6 @@ func (m mounts) accounts() {
 	}
 }
 
-// texts creates the files that exist in the sandbox only.
 func (m mounts) texts(texts []Text) {
 	for i, t := range texts {
 		mode, option := "0444", "--ro-bind-data" // a mount, which cannot be moved or removed

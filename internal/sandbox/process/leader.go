@@ -19,7 +19,6 @@ type instance struct {
 	Started string `json:"started"`
 }
 
-// lives reports whether the process still exists.
 func (i instance) lives() bool { return i.PID > 1 && i.Started != "" && StartTime(i.PID) == i.Started }
 
 // The leader is the first process of a sandbox: its end ends everything in the sandbox, and it

@@ -56,7 +56,6 @@ func (s Sandbox) Reached(l limit.Limits, code int, signal, printed string) strin
 // fileTooLarge is the exit code with which shells, and a sandbox, report the signal.
 const fileTooLarge = 128 + int(syscall.SIGXFSZ)
 
-// lower lowers both the soft and the hard limit of this process.
 func lower(resource int, most uint64) error {
 	var now unix.Rlimit
 	if err := unix.Getrlimit(resource, &now); err != nil {

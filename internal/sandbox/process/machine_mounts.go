@@ -127,7 +127,6 @@ func (m mounts) home(home string, caches bool) {
 // cachesDir is the path of a job's caches in a sandbox.
 const cachesDir = "/run/ringback/caches"
 
-// cacheName is the name of a cache in it.
 func cacheName(inHome string) string { return strings.ReplaceAll(inHome, "/", "-") }
 
 // prepareCaches prepares a job's directory of caches. It returns false if there is none. It follows no

@@ -31,7 +31,6 @@ func (m mounts) empty(path string) {
 	}
 }
 
-// temporary mounts an empty directory in memory.
 func (m mounts) temporary(path, mode string) {
 	m[path] = []string{"--perms", mode, "--size", strconv.Itoa(tmpfsSize), "--tmpfs", path}
 }

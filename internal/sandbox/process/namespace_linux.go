@@ -174,7 +174,6 @@ func do(steps []step) error {
 	return nil
 }
 
-// name returns the name of a step's system call.
 func (s step) name() string {
 	names := map[uintptr]string{
 		unix.SYS_SETNS: "setns", unix.SYS_SOCKET: "socket", unix.SYS_SETSOCKOPT: "setsockopt", unix.SYS_BIND: "bind",
@@ -203,7 +202,6 @@ func listenersOf(steps []step, err error) ([]net.Listener, error) {
 	return all, nil
 }
 
-// isOurNamespace reports whether a descriptor refers to our own namespace.
 func isOurNamespace(fd uintptr, name string) (bool, error) {
 	var theirs, ours unix.Stat_t
 	if err := unix.Fstat(int(fd), &theirs); err != nil {

@@ -116,7 +116,6 @@ type group struct {
 	leader instance
 }
 
-// terminate asks the program to end.
 func (g group) terminate() {
 	pid := g.pid
 	if g.leader.PID > 0 { // bubblewrap would end before the program

@@ -155,7 +155,6 @@ func (p *Process) start(ctx context.Context, cmd *exec.Cmd, d Detached) error {
 	return nil
 }
 
-// rewound writes a text to an empty file, which is then read from its beginning.
 func rewound(f *os.File, text string) (*os.File, error) {
 	_, err := f.WriteString(text)
 	if err == nil {

@@ -102,7 +102,6 @@ func (d Dir) Replace(name string, text []byte) error {
 	return d.fault("rename", name, retry(func() error { return unix.Renameat(d.fd, part, d.fd, name) }))
 }
 
-// create writes a new file.
 func (d Dir) create(name string, text []byte) error {
 	f, _, err := d.regular(name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL)
 	if err != nil {

@@ -133,7 +133,6 @@ func (d Dir) List() (files []File, more bool, err error) {
 	return files, more, nil
 }
 
-// skip does not enter a directory.
 func skip(e untrusted.Entry) error {
 	if e.IsDir() {
 		return fs.SkipDir

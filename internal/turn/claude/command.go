@@ -238,7 +238,6 @@ func IsCallbackCall(tool string, input map[string]any, dir string) bool {
 	return false
 }
 
-// liesIn reports whether a file is directly in a directory, not in a subdirectory.
 func liesIn(dir, path string) bool {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(dir, path)

@@ -184,7 +184,6 @@ func (t *Turn) begin(ctx context.Context, r *request) (others price.Nano, change
 	return others, changed
 }
 
-// drop forgets a request that is not sent.
 func (t *Turn) drop(r *request) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -65,7 +65,6 @@ func (x *exchange) follow(client context.Context) context.Context {
 	return ctx
 }
 
-// send records that the whole request is about to be sent.
 func (x *exchange) send() {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -107,7 +107,6 @@ func (a *ability) settle(ctx context.Context, simulated bool, err error) error {
 	return err
 }
 
-// repeat makes trial starts until one succeeds.
 func (a *ability) repeat(ctx context.Context) {
 	for wait := recheckInterval; ; wait = min(2*wait, longestTrialPause) {
 		select {

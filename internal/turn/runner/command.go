@@ -21,7 +21,6 @@ import (
 	"ringback/internal/turn/workspace"
 )
 
-// command returns the process to start for a turn.
 func (r *Runner) command(ctx context.Context, st *lifecycle.Turn, change *review.Change) (process.Detached, error) {
 	k, err := r.kindOf(st.Job)
 	if err != nil {
@@ -113,7 +112,6 @@ func (o Options) Check(k *kind.Kind) error {
 	return errors.Join(first, later, checkArgs(claude.Args(o.turn(k))))
 }
 
-// checkChange checks what a kind's turns do to repositories.
 func checkChange(p kind.Policy) error {
 	if p.Workspace == nil {
 		return nil
@@ -237,7 +235,6 @@ func (r *Runner) kindOf(j job.Job) (*kind.Kind, error) {
 	return r.jobs.KindOf(ctx, j)
 }
 
-// promptData returns the contents of a turn's prompt.
 func (r *Runner) promptData(ctx context.Context, k *kind.Kind, st *lifecycle.Turn, change *review.Change) (claude.Prompt, error) {
 	p := claude.Prompt{
 		Kind: k, Input: st.Job.Input, Structured: r.opts.Structured, Hold: r.opts.Hold,

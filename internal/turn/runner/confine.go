@@ -56,7 +56,6 @@ func (r *Runner) confine(
 	return err
 }
 
-// wayOut returns the network access of a turn's process in a sandbox.
 func (r *Runner) wayOut(j job.Job, k *kind.Kind) process.Network {
 	var api door.Model
 	if !j.Simulated && !isTrial(j.ID) {
@@ -106,7 +105,6 @@ func (r *Runner) doorsOf(j job.Job) []process.Door {
 	return r.wayOut(j, k).Doors
 }
 
-// callbackBaseURL returns the URL at which a turn calls back.
 func (r *Runner) callbackBaseURL() string {
 	if r.opts.Sandbox.InForce() {
 		return door.CallbackURL
@@ -126,7 +124,6 @@ func (r *Runner) ownConversation(st *lifecycle.Turn) (dir string, err error) {
 	return r.conversationDir(st)
 }
 
-// turnLimits returns the resource limits of a turn.
 func turnLimits(k *kind.Kind) limit.Limits { return k.Policy.Limits.AtLeast(limit.CLI) }
 
 // reachedLimit describes the limit that the process of a job's turn has reached; "" for none.
@@ -166,7 +163,6 @@ func (r *Runner) conversationDir(st *lifecycle.Turn) (string, error) {
 	return dir, untrusted.WriteFile(dir+jobSuffix, []byte(st.Job.ID))
 }
 
-// removeConversations removes the conversations of jobs without a record.
 func (r *Runner) removeConversations(ctx context.Context) {
 	files, err := filepath.Glob(filepath.Join(r.conversations(), "*"+jobSuffix))
 	if err != nil {
@@ -182,7 +178,6 @@ func (r *Runner) removeConversations(ctx context.Context) {
 	}
 }
 
-// removeConversation removes a conversation's directory and the files about it.
 func (r *Runner) removeConversation(dir string) error {
 	return errors.Join(untrusted.Remove(dir), untrusted.Remove(dir+atSuffix), untrusted.Remove(dir+jobSuffix))
 }

@@ -151,7 +151,6 @@ type slot struct {
 	held bool
 }
 
-// release gives the worker back if the turn has one.
 func (s *slot) release() {
 	if s.held {
 		s.held = false
@@ -171,7 +170,6 @@ func (s *slot) lend(do func() error) error {
 	return do()
 }
 
-// acquire waits for a worker if the turn has none.
 func (s *slot) acquire(ctx context.Context) error {
 	if s.held {
 		return nil

@@ -82,7 +82,6 @@ func (r *Runner) removeForgotten(ctx context.Context) {
 	r.pruneMirrors()
 }
 
-// pruneMirrors keeps the mirrors of repositories within their size limit.
 func (r *Runner) pruneMirrors() {
 	if r.opts.MirrorsLimit == 0 {
 		return
@@ -94,7 +93,6 @@ func (r *Runner) pruneMirrors() {
 	}
 }
 
-// forgotten reports whether a job's record is gone.
 func (r *Runner) forgotten(ctx context.Context, id job.ID) bool {
 	_, err := r.store.Get(ctx, id)
 	return job.HasKind(err, job.NotFound)

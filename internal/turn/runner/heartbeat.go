@@ -63,7 +63,6 @@ func (b *beats) note(sent, answered time.Duration) bool {
 	return answered-b.since >= b.nodeTimeout
 }
 
-// isRecent reports whether a heartbeat was sent within a duration.
 func (b *beats) isRecent(within time.Duration) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

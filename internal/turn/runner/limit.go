@@ -145,7 +145,6 @@ func (r *Runner) tryRateLimit(ctx context.Context, id job.ID) (ok bool, err erro
 	return ok, err
 }
 
-// renewProbe renews the lease of the probe.
 func (r *Runner) renewProbe(ctx context.Context) {
 	p := r.rateLimits.probe.Load()
 	if p == nil {

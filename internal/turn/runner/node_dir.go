@@ -68,7 +68,6 @@ func namedNodeDir(dir string, lock *flock.Flock) (*nodeDir, error) {
 
 func (s *nodeDir) release() { _ = s.lock.Unlock() }
 
-// jobDir returns the directory with a job's working directory and the files of its turns.
 func (s *nodeDir) jobDir(id job.ID) string { return filepath.Join(s.dir, "jobs", string(id)) }
 
 // maxNote limits the size of a file in which the server keeps a name or a number, in bytes.
@@ -77,7 +76,6 @@ const maxNote = 1 << 10
 // workName is the name of the working directory in a job's directory.
 const workName = "work"
 
-// workDir returns the working directory of a job's processes.
 func (s *nodeDir) workDir(id job.ID) string { return filepath.Join(s.jobDir(id), workName) }
 
 // turnFiles returns the files through which a later start of the server finds a turn's
@@ -154,7 +152,6 @@ func Files(dir, node string, id job.ID) (artifact.Dir, bool) {
 	return artifact.Dir{}, false
 }
 
-// jobs returns the jobs that have files here.
 func (s *nodeDir) jobs() (ids []job.ID) {
 	entries, _ := os.ReadDir(filepath.Join(s.dir, "jobs"))
 	for _, e := range entries {

@@ -80,10 +80,8 @@ const (
 	maxPieces = 4
 )
 
-// size returns the number of bytes printed to both streams.
 func (o *output) size() int64 { return sizeOf(o.files.Stdout) + sizeOf(o.files.Stderr) }
 
-// sizeOf returns the size of a file in bytes; 0 if there is none.
 func sizeOf(name string) int64 {
 	info, err := os.Lstat(name)
 	if err != nil {
@@ -183,7 +181,6 @@ func (o *output) followStdout() int {
 	return n
 }
 
-// handle processes a piece of the output.
 func (o *output) handle(chunk []byte) {
 	_, _ = o.reader.Write(chunk)
 	o.noteBegun()
@@ -271,7 +268,6 @@ func (o *output) finish(limit int64) (stderr string) {
 	return string(o.stderr(shownStderr))
 }
 
-// tail returns the last n bytes of a file.
 func tail(path string, n int64) []byte {
 	f, err := untrusted.OpenFile(path)
 	if err != nil {

@@ -206,7 +206,6 @@ func New(s *store.Store, jobs *lifecycle.Service, people *checkpoint.Service, op
 	return r, nil
 }
 
-// newCache returns a cache about jobs.
 func newCache[V any](size int) *lru.Cache[job.ID, V] {
 	cache, err := lru.New[job.ID, V](size)
 	if err != nil {
@@ -327,7 +326,6 @@ func (r *Runner) Resubscribed() {
 	go r.checkAll() // the caller delivers all events and must not block
 }
 
-// checkAll compares all turns of this node with the store.
 func (r *Runner) checkAll() {
 	r.mu.Lock()
 	turns := slices.Collect(maps.Values(r.owned))
@@ -337,7 +335,6 @@ func (r *Runner) checkAll() {
 	}
 }
 
-// workspaces returns the root of the repositories of this data directory's jobs.
 func (r *Runner) workspaces() workspace.Root {
 	return workspace.Root{
 		Dir: r.opts.Dir, Environ: r.opts.Environ, SnapshotLimit: r.opts.ChangeLimit, Sandbox: r.opts.Sandbox,

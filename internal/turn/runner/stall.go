@@ -46,7 +46,6 @@ const maxTools = 1000
 // pulseFile stores when a turn's CLI printed its last line. No process in a sandbox can write it.
 func (s *nodeDir) pulseFile(id job.ID, turn int) string { return s.turnFile(id, turn, "pulse") }
 
-// newPulse returns the pulse of a process that was started or adopted.
 func newPulse(file string, f process.Files) *pulse {
 	p := &pulse{
 		file: file, last: modifiedAt(f.Record), tools: map[string]runningTool{}, left: sizeOf(f.Stdout),

@@ -82,7 +82,6 @@ func (r *Runner) leaveSubmission(serving context.Context, st *lifecycle.Turn) er
 	})
 }
 
-// changeOf returns a job's work on repositories; nil if it has none.
 func (r *Runner) changeOf(j job.Job) (*review.Change, error) {
 	k, err := r.kindOf(j)
 	if err != nil {
@@ -260,7 +259,6 @@ func (t *claudeTurn) stop(serving context.Context, cause error) {
 	t.terminate(serving)
 }
 
-// terminate ends the process, and then the turn.
 func (t *claudeTurn) terminate(serving context.Context) {
 	t.isStopped = true
 	limit := t.r.opts.Grace + killTime
@@ -329,7 +327,6 @@ func (t *claudeTurn) finish(serving context.Context) {
 	t.r.log.Log(serving, level, "turn ended", fields...)
 }
 
-// hasCalledBack reports whether Claude has called back in the latest turn of a job.
 func (r *Runner) hasCalledBack(id job.ID) (called bool, err error) {
 	err = briefly(func(ctx context.Context) (err error) {
 		called, err = r.jobs.HasCalledBack(ctx, id)

@@ -67,7 +67,6 @@ func (r *Runner) measure(j job.Job) *model.Turn {
 	return t
 }
 
-// budgets returns the budgets that apply to a job's turns.
 func (r *Runner) budgets(j job.Job) model.Limits {
 	l := model.Limits{Days: r.opts.Budgets, OwnBudget: j.BudgetUSD > 0}
 	if k, ok := r.jobs.Kinds().Get(j.Kind); ok { // its daily budget covers jobs of all versions
@@ -92,7 +91,6 @@ func (r *Runner) checkBudgets(ctx context.Context, j job.Job) error {
 	return nil
 }
 
-// onBudget returns what a job's kind does when a budget is used up.
 func (r *Runner) onBudget(j job.Job) job.OnBudget {
 	k, err := r.kindOf(j)
 	if err != nil {

@@ -244,7 +244,6 @@ func lastUse(dir string) time.Time {
 	return info.ModTime()
 }
 
-// sizeOf returns the total size of the files below a directory, which may be changing.
 func sizeOf(dir string) limit.Bytes {
 	size := limit.Bytes(0)
 	_ = untrusted.Walk(context.Background(), dir, math.MaxInt, func(e untrusted.Entry, err error) error {
