@@ -212,48 +212,41 @@ func (w *watched) endLine() {
 	if !isData {
 		return
 	}
+	var e struct {
+		Message message         `json:"message"`
+		Usage   json.RawMessage `json:"usage"`
+		Block   struct {
+			block
+			Redacted string `json:"data"`
+		} `json:"content_block"`
+		Delta struct {
+			Text      string `json:"text"`
+			Thinking  string `json:"thinking"`
+			Signature string `json:"signature"` // contains the thoughts, also if the API does not show them
+			Input     string `json:"partial_json"`
+		} `json:"delta"`
+	}
+	_ = json.Unmarshal(text, &e)
 	switch w.event {
 	case "error":
 		w.answers.refuse(readError(text))
 	case "message_start":
-		var data struct {
-			Message message `json:"message"`
-		}
-		_ = json.Unmarshal(text, &data)
-		w.tokens.read(data.Message.Usage)
-		w.model, w.begun = data.Message.Model, true
+		w.tokens.read(e.Message.Usage)
+		w.model, w.begun = e.Message.Model, true
 		w.report()
 	case "message_delta":
-		var data message
-		_ = json.Unmarshal(text, &data)
-		w.ended = w.tokens.read(data.Usage) || w.ended
+		w.ended = w.tokens.read(e.Usage) || w.ended
 		w.report()
 	case "content_block_start":
-		var data struct {
-			Block struct {
-				block
-				Redacted string `json:"data"`
-			} `json:"content_block"`
-		}
-		_ = json.Unmarshal(text, &data)
-		w.said += int64(len(data.Block.Redacted))
+		w.said += int64(len(e.Block.Redacted))
 		w.text.Reset()
-		w.text.WriteString(data.Block.Text)
-		w.answers.call(data.Block.block)
+		w.text.WriteString(e.Block.Text)
+		w.answers.call(e.Block.block)
 	case "content_block_stop":
 		w.answers.say(w.text.String())
 	case "content_block_delta":
-		var data struct {
-			Delta struct {
-				Text      string `json:"text"`
-				Thinking  string `json:"thinking"`
-				Signature string `json:"signature"` // contains the thoughts, also if the API does not show them
-				Input     string `json:"partial_json"`
-			} `json:"delta"`
-		}
-		_ = json.Unmarshal(text, &data)
-		w.text.WriteString(data.Delta.Text)
-		w.said += int64(len(data.Delta.Text) + len(data.Delta.Thinking) + len(data.Delta.Signature) + len(data.Delta.Input))
+		w.text.WriteString(e.Delta.Text)
+		w.said += int64(len(e.Delta.Text) + len(e.Delta.Thinking) + len(e.Delta.Signature) + len(e.Delta.Input))
 		w.exchange.write(w.written())
 	}
 }
