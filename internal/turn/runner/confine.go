@@ -76,7 +76,8 @@ func (r *Runner) model(j job.Job, k *kind.Kind) (m door.Model) {
 	metered, answers := r.measure(j), &model.Answers{}
 	r.uses.change(j.ID, func(u *apiUse) { u.answers = answers })
 	m.ServeFunc = model.API{
-		URL: api.URL, Header: api.Header, Transport: r.transport(), Answers: answers, AdmitFunc: metered.Admit, DeliveredFunc: r.recordDelivery(j),
+		URL: api.URL, Header: api.Header, Transport: r.transport(), Answers: answers,
+		AdmitFunc: metered.Admit, DeliveredFunc: r.recordDelivery(j),
 		Fetch: k.Policy.Network.IsFull(), Search: k.Policy.Searches(), Log: r.log.With("requestId", j.ID, "turn", j.Turn),
 	}.Serve
 	if n := k.Policy.Network; api.Direct && len(n) > 0 && !n.IsNone() {

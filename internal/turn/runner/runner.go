@@ -192,7 +192,7 @@ func New(s *store.Store, jobs *lifecycle.Service, people *checkpoint.Service, op
 		clocks: store.NewSchedule(), secrets: process.SecretsOf(opts.Environ),
 		transport:  sync.OnceValue(func() *http.Transport { return model.NewTransport(opts.Environ) }),
 		beats:      beats{nodeTimeout: 6 * opts.Heartbeat},
-		rateLimits: newRateLimits(opts), booked: newCache[int](knownEnds), left: newCache[bool](knownEnds),
+		rateLimits: newRateLimits(opts), booked: newCache[job.ID, int](knownEnds), left: newCache[job.ID, bool](knownEnds),
 		ability: ability{checkFunc: opts.CheckFunc, trialTime: opts.StartTimeout / 2, simulates: opts.Simulate, log: log},
 		cli:     installedCLI{bin: opts.ClaudeBin, environ: opts.Environ, log: log},
 		self:    process.OwnMarker(own.node), superseded: make(chan error, 1),
@@ -206,8 +206,8 @@ func New(s *store.Store, jobs *lifecycle.Service, people *checkpoint.Service, op
 	return r, nil
 }
 
-func newCache[V any](size int) *lru.Cache[job.ID, V] {
-	cache, err := lru.New[job.ID, V](size)
+func newCache[K comparable, V any](size int) *lru.Cache[K, V] {
+	cache, err := lru.New[K, V](size)
 	if err != nil {
 		panic("runner: " + err.Error()) // sizes are constants
 	}

@@ -6,8 +6,6 @@ import (
 	"sync"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
-
 	"ringback/internal/job"
 	"ringback/internal/job/price"
 	"ringback/internal/rules/lifecycle"
@@ -171,10 +169,7 @@ const knownTokens = 1000
 // model, and are therefore delivered. It waits while the store is unavailable, so an offer is
 // repeated only if it was never in a request.
 func (r *Runner) recordDelivery(j job.Job) func(context.Context, []string) error {
-	known, err := lru.New[string, bool](knownTokens)
-	if err != nil {
-		panic("runner: " + err.Error()) // the size is a constant
-	}
+	known := newCache[string, bool](knownTokens)
 	return func(ctx context.Context, tokens []string) error {
 		tokens = slices.DeleteFunc(tokens, known.Contains)
 		if len(tokens) == 0 {

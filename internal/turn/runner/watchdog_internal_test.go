@@ -44,7 +44,7 @@ func TestAWatchdogThatFiresAsItsTurnGoesOn(t *testing.T) {
 			s := storetest.New(t, embedded.Client, lifecycle.Options{UserLimit: 4})
 			turn := claimed(t, s)
 			r := runnerOf(t, s)
-			r.left, r.sweeper = newCache[bool](1), process.NewSweeper(r.log)
+			r.left, r.sweeper = newCache[job.ID, bool](1), process.NewSweeper(r.log)
 			r.ability.checkFunc, r.ability.log = func() error { return errors.New("the disk hangs") }, r.log
 			_, o := r.own(t.Context(), turn.Job, nil, nil)
 			o.timeout.Store(int64(time.Hour))
