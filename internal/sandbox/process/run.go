@@ -124,7 +124,9 @@ func (g group) terminate() {
 		}
 		pid = g.leader.PID
 	}
-	_ = syscall.Kill(-pid, syscall.SIGTERM)
+	if errors.Is(syscall.Kill(-pid, syscall.SIGTERM), syscall.ESRCH) { // no program has begun, or it has ended
+		g.kill()
+	}
 	_ = syscall.Kill(-pid, syscall.SIGCONT) // a stopped process would not notice
 }
 

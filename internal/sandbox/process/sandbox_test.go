@@ -529,6 +529,16 @@ func TestADetachedSandboxEndsWithItsProgram(t *testing.T) {
 	awaitNothing(t, s.dir)
 }
 
+// A sandbox that is ended before its program has begun is not waited for.
+func TestADetachedSandboxEndsBeforeItsProgramBegins(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	p := start(t, s.detached(t, "sleep 1000"))
+	begun := time.Now()
+	p.Terminate(time.Minute)
+	must.Equal(t, true, time.Since(begun) < 30*time.Second, "it ended at once")
+}
+
 func TestADetachedSandboxIsToldToEnd(t *testing.T) {
 	t.Parallel()
 	for name, again := range map[string]bool{"started": false, "adopted": true} {
