@@ -119,7 +119,9 @@ func (d Dir) List() (files []File, more bool, err error) {
 	err = dir.Walk(context.Background(), maxSeen, func(e untrusted.Entry, err error) error {
 		switch {
 		case err != nil || !d.visible(e.Path):
-			return skip(e)
+			if e.IsDir() {
+				return fs.SkipDir
+			}
 		case e.IsRegular() && e.HasOneName():
 			files = append(files, File{e.Path, e.Stat.Size, time.Unix(e.Stat.Mtim.Unix()).UTC()})
 		}
@@ -131,13 +133,6 @@ func (d Dir) List() (files []File, more bool, err error) {
 	}
 	_, more = errors.AsType[*untrusted.TooManyError](err)
 	return files, more, nil
-}
-
-func skip(e untrusted.Entry) error {
-	if e.IsDir() {
-		return fs.SkipDir
-	}
-	return nil
 }
 
 // Prune removes everything from the directory except the files that List returns, keeping

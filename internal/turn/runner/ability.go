@@ -147,17 +147,6 @@ func (r *Runner) isAtFault(serving context.Context, j job.Job, worker *slot, why
 // Problem returns the reason why this node cannot run turns, or nil if it can.
 func (r *Runner) Problem() error { return r.ability.check(recheckInterval) }
 
-// awaitAbility waits, as pause does, until this node can run turns. It returns false if ctx
-// ends. Until then, other nodes take the jobs.
-func (r *Runner) awaitAbility(ctx context.Context) bool {
-	for r.Problem() != nil {
-		if !pause(ctx, r, time.After(recheckInterval)) {
-			return false
-		}
-	}
-	return true
-}
-
 // A trial start shows whether this node can start turns: it starts the CLI like a turn, but with nothing of
 // any job and without a network, and ends it at its first line. It is the only evidence about a node. What
 // happens to the turns of jobs is not: a job may make its own start fail.

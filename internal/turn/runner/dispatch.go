@@ -32,8 +32,10 @@ func (r *Runner) dispatch(ctx, serving context.Context) {
 // next waits for a job while holding a worker. It returns false, without a worker, if ctx ends.
 func (r *Runner) next(ctx context.Context) (*lifecycle.Turn, bool) {
 	for {
-		if !r.awaitAbility(ctx) {
-			return nil, false
+		for r.Problem() != nil { // until then, other nodes take the jobs
+			if !pause(ctx, r, time.After(recheckInterval)) {
+				return nil, false
+			}
 		}
 		if !r.queue.Some() {
 			if !pause(ctx, r, r.queue.Wake()) {

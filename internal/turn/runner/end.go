@@ -105,7 +105,11 @@ func (r *Runner) settle(
 	o.reached = r.reachedLimit(j, o.exit, o.stderr)
 	code, message := o.explain()
 	o.code, o.message = code, string(mask([]byte(message), r.secrets))
-	used, resetsAt := r.refusedFor(j), o.printed.ResetsAt
+	var used *job.UsedBudget // because of which the turn's last request was refused
+	if metered := r.uses.of(j.ID).meter; metered != nil {
+		used = metered.Refused()
+	}
+	resetsAt := o.printed.ResetsAt
 	if used == nil { // otherwise the CLI reports a refusal of this server
 		o.code, o.message, resetsAt = r.confirm(j.ID, o.code, o.message, resetsAt)
 	}

@@ -98,26 +98,18 @@ func (r *Runner) forgotten(ctx context.Context, id job.ID) bool {
 	return job.HasKind(err, job.NotFound)
 }
 
-// removeWorkspaces removes the workspaces that no job needs any more.
+// removeWorkspaces removes the workspaces of jobs whose change was rejected, or whose record is gone. Of any other job,
+// the workspace stays: a retry continues in it, and all lines of its change are read from it.
 func (r *Runner) removeWorkspaces(ctx context.Context) {
 	ids, err := r.workspaces().All()
 	r.warnIf(err, "could not list the workspaces")
 	for _, id := range ids {
-		if r.needsNoWorkspace(ctx, job.ID(id)) {
+		j, err := r.store.Get(ctx, job.ID(id))
+		isNeeded := r.ownedTurnOf(job.ID(id)) != nil || !job.HasKind(err, job.NotFound) && (err != nil || j.State != job.Rejected)
+		if !isNeeded {
 			r.removeWorkspace(job.ID(id))
 		}
 	}
-}
-
-// needsNoWorkspace reports whether no work goes on in the workspace of a job: its change was
-// rejected, or its record is gone. Of any other job, the workspace stays: a retry goes on in
-// it, and all lines of its change are read from it.
-func (r *Runner) needsNoWorkspace(ctx context.Context, id job.ID) bool {
-	if r.ownedTurnOf(id) != nil {
-		return false
-	}
-	j, err := r.store.Get(ctx, id)
-	return job.HasKind(err, job.NotFound) || err == nil && j.State == job.Rejected
 }
 
 func (r *Runner) removeWorkspace(id job.ID) {

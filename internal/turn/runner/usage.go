@@ -89,26 +89,12 @@ func (r *Runner) checkBudgets(ctx context.Context, j job.Job) error {
 	return nil
 }
 
-func (r *Runner) onBudget(j job.Job) job.OnBudget {
-	k, err := r.kindOf(j)
-	if err != nil {
-		return job.FailOnBudget
-	}
-	return k.Policy.OnBudget
-}
-
-// refusedFor returns the budget because of which the turn's last request was refused; nil
-// for none.
-func (r *Runner) refusedFor(j job.Job) *job.UsedBudget {
-	if t := r.uses.of(j.ID).meter; t != nil {
-		return t.Refused()
-	}
-	return nil
-}
-
 // stopAtBudget records in the end of a turn that a budget is used up.
 func (r *Runner) stopAtBudget(end *lifecycle.TurnEnd, j job.Job, used *job.UsedBudget) {
-	end.Code, end.Message, end.Budget, end.OnBudget = job.CodeBudgetExceeded, used.Error(), used, r.onBudget(j)
+	end.Code, end.Message, end.Budget, end.OnBudget = job.CodeBudgetExceeded, used.Error(), used, job.FailOnBudget
+	if k, err := r.kindOf(j); err == nil {
+		end.OnBudget = k.Policy.OnBudget
+	}
 	r.log.Warn(
 		"budget used up", "requestId", j.ID, "turn", j.Turn, "kind", j.Kind, "userId", j.UserID, "budgetOf", used.Of,
 		"budgetUsd", used.Budget.USD(), "spentUsd", used.Spent.USD(), "then", end.OnBudget,
