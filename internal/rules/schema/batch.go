@@ -1,7 +1,7 @@
 package schema
 
 import (
-	"errors"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -40,15 +40,13 @@ func (s *Schema) ImpossibleWith(property string, before []Batch, items []any) []
 	var details []job.Detail
 	if most, limited := s.MostItems(property); limited && len(all) > most {
 		details = []job.Detail{{Path: job.Pointer(property), Message: tooManyInAll(len(items), earlier, most)}}
-		if len(all) > manyItems {
-			return details // the library would compare each with each
-		}
 	}
-	for _, list := range s.listParts(property) {
-		if first, second, repeated := repetition(list, all); repeated {
-			return append(details, job.Detail{Path: fmt.Sprintf("%s/%d", job.Pointer(property), second-earlier), Message: fmt.Sprintf(
-				"is the same as %s; every item of all batches must be different: leave it out", place(before, first))})
-		}
+	if !slices.ContainsFunc(s.listParts(property), func(list *jsonschema.Schema) bool { return list.UniqueItems }) {
+		return details
+	}
+	if first, second, repeated := repetition(all); repeated {
+		details = append(details, job.Detail{Path: fmt.Sprintf("%s/%d", job.Pointer(property), second-earlier), Message: fmt.Sprintf(
+			"is the same as %s; every item of all batches must be different: leave it out", place(before, first))})
 	}
 	return details
 }
@@ -62,20 +60,20 @@ func tooManyInAll(found, earlier, most int) string {
 		spelling.Count(found, "item"), earlier, most, advice)
 }
 
-// repetition returns the indexes of two equal items if they must all be different.
-func repetition(list *jsonschema.Schema, all []any) (first, second int, repeated bool) {
-	if !list.UniqueItems {
-		return 0, 0, false
-	}
-	invalid, ok := errors.AsType[*jsonschema.ValidationError](list.Validate(all))
-	if !ok {
-		return 0, 0, false
-	}
-	for _, fault := range leaves(invalid) {
-		if fault.KeywordLocation == "/uniqueItems" {
-			_, err := fmt.Sscanf(fault.Message, "items at index %d and %d are equal", &first, &second)
-			return first, second, err == nil
+// repetition returns the indexes of the first two equal items. Numbers are equal in any notation.
+func repetition(all []any) (first, second int, repeated bool) {
+	seen := make(map[string]int, len(all))
+	for second, item := range all {
+		text := string(job.MustJSON(job.Converted(item, func(_ string, v any) any {
+			if number, ok := v.(json.Number); ok {
+				return "\x00" + job.Decimal(number.String()) // unlike any text
+			}
+			return v
+		})))
+		if first, repeated = seen[text]; repeated {
+			return first, second, true
 		}
+		seen[text] = second
 	}
 	return 0, 0, false
 }

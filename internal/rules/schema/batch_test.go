@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	"ringback/internal/job"
@@ -25,6 +26,7 @@ func TestImpossibleWith(t *testing.T) {
 		"in parts":               {`{"allOf": [{"maxItems": 9}, {"maxItems": 4}]}`, []any{"d", "e"}, at("/list", "found 2 items, after 3 in earlier batches; all batches together may hold at most 4: send 1 at most, then the final batch")},
 		"known from a batch":     {`{"uniqueItems": true}`, []any{"d", "c"}, at("/list/1", "is the same as item 0 of batch 4; every item of all batches must be different: leave it out")},
 		"known from this batch":  {`{"uniqueItems": true}`, []any{"d", "d"}, at("/list/1", "is the same as item 0 of this batch; every item of all batches must be different: leave it out")},
+		"numbers and texts":      {`{"uniqueItems": true}`, []any{json.Number("1"), "1", []any{json.Number("1")}, json.Number("1.0")}, at("/list/3", "is the same as item 0 of this batch; every item of all batches must be different: leave it out")},
 		"contains none so far":   {`{"contains": {"const": "z"}}`, []any{"d"}, nil},
 		"one form is still open": {`{"anyOf": [{"maxItems": 3}, {"maxItems": 4}]}`, []any{"d"}, nil},
 		"depends on what comes":  {`{"if": {"minItems": 9}, "else": {"maxItems": 3}}`, []any{"d"}, nil},
