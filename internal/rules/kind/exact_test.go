@@ -3,9 +3,7 @@ package kind_test
 import (
 	"encoding/json"
 	"testing"
-	"testing/fstest"
 
-	"ringback/internal/rules/kind"
 	"ringback/test/must"
 )
 
@@ -13,12 +11,9 @@ import (
 func TestAChangeFollowsExactlyTheNamesThatItsSchemaChecks(t *testing.T) {
 	t.Parallel()
 	schema := `{"type":"object","properties":{"require_approval":{"const":true},"repos":{"items":{"properties":{"url":{"pattern":"^https://example.com/"}}}}}}`
-	kinds, problems := kind.Load(kind.Source{
-		Prompts: fstest.MapFS{"own.md": {Data: []byte("---\nworkspace: {repositories: [{url: https://example.com/own}]}\nreview: true\nmax_steering_iterations: 3\n---\nChange it.")}},
-		Schemas: fstest.MapFS{"own.input.json": {Data: []byte(schema)}},
-	})
-	must.Equal(t, 0, len(problems), problems)
-	k, _ := kinds.Get("own")
+	k := loadOwn(t, map[string]string{
+		"own.md": "---\nworkspace: {repositories: [{url: https://example.com/own}]}\nreview: true\nmax_steering_iterations: 3\n---\nChange it.",
+	}, map[string]string{"own.input.json": schema}, "")
 	for input, checked := range map[string]bool{
 		`{"require_approval":false}`:                                true,
 		`{"Require_Approval":false}`:                                false,
@@ -49,7 +44,7 @@ func TestAChangeFollowsExactlyTheNamesThatItsSchemaChecks(t *testing.T) {
 	for _, front := range []string{
 		"workspace: {}\nReview: false", "workspace: {Repositories: []}", "workspace: {repositories: [{URL: https://evil.example/x}]}", "workspace: {}\nverifiers: [{Name: a, command: b}]",
 	} {
-		if _, problems := kind.Load(kind.Source{Prompts: fstest.MapFS{"own.md": {Data: []byte("---\n" + front + "\n---\nChange it.")}}}); len(problems) == 0 {
+		if len(problemsOf(source(map[string]string{"own.md": "---\n" + front + "\n---\nChange it."}, nil))) == 0 {
 			t.Errorf("a kind may have %s", front)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"ringback/internal/job/limit"
 	"ringback/internal/rules/kind"
@@ -14,7 +13,7 @@ import (
 // loadKind loads a kind from its front matter.
 func loadKind(t *testing.T, front string) (*kind.Kind, []kind.Problem) {
 	t.Helper()
-	registry, problems := kind.Load(kind.Source{Prompts: fstest.MapFS{"k.md": {Data: []byte("---\n" + front + "\n---\nHello")}}})
+	registry, problems := kind.Load(source(map[string]string{"k.md": "---\n" + front + "\n---\nHello"}, nil))
 	k, _ := registry.Get("k")
 	return k, problems
 }
