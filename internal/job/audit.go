@@ -261,10 +261,7 @@ func (v *auditVerifier) compareLinks() {
 		case i == 0 && link.Previous != "":
 			v.fault(entryPath(i), "follows an entry that is not here: the beginning was removed or moved")
 		case i > 0 && link.Previous != v.links[i-1].digest:
-			v.fault(
-				entryPath(i),
-				fmt.Sprintf("does not follow entry %d as it is now: that one was changed, or entries were removed, added or moved here", i),
-			)
+			v.fault(entryPath(i), fmt.Sprintf("does not follow entry %d as it is now: that one was changed, or entries were removed, added or moved here", i))
 		}
 	}
 }
@@ -282,10 +279,7 @@ func (v *auditVerifier) compareJob(of Job) {
 	first := v.links[0].Origin
 	v.Unbound = first == "" && (of.Audit == nil || of.Audit.Origin == "")
 	if foreign != 0 && !v.Unbound && first != AuditOrigin(of.ID, of.CreatedAt, of.Kind, of.UserID) {
-		v.fault(
-			entryPath(0),
-			"does not begin this job's log: it was changed or removed, or another job had this id before, or on another server",
-		)
+		v.fault(entryPath(0), "does not begin this job's log: it was changed or removed, or another job had this id before, or on another server")
 	}
 }
 

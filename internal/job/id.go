@@ -134,9 +134,7 @@ const notInPath = `/\?#%`
 // Fault describes what was expected if a name breaks the rule; empty otherwise. Invisible
 // characters are rejected, because two names could look the same.
 func (r NameRule) Fault(name string) string {
-	expected := fmt.Sprintf(
-		"expected 1 to %d visible characters, no control characters among them and no space at either end", r.Most,
-	)
+	expected := fmt.Sprintf("expected 1 to %d visible characters, no control characters among them and no space at either end", r.Most)
 	if r.InPath {
 		expected += ", and none of " + strings.Join(strings.Split(notInPath, ""), " ")
 	}

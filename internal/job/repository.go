@@ -24,9 +24,7 @@ func (r Repository) Fault() (field, fault string) {
 	case transport().MatchString(r.URL):
 		return "url", "this kind of address is not allowed"
 	case r.Branch != "" && !isBranch(r.Branch):
-		return "branch", fmt.Sprintf(
-			"found %q; expected the name of a branch or tag, as git check-ref-format accepts it; leave it out for the default branch", r.Branch,
-		)
+		return "branch", fmt.Sprintf("found %q; expected the name of a branch or tag, as git check-ref-format accepts it; leave it out for the default branch", r.Branch)
 	case r.Name != "" && !IsRepositoryName(r.Name):
 		return "name", fmt.Sprintf("found %q; expected letters, digits, . _ and -", r.Name)
 	case r.Depth < 0:

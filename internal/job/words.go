@@ -169,13 +169,7 @@ func (j Job) Doing() string {
 // maxIterations is 0, the limit is left out.
 func RoundWords(iteration, maxIterations int) string {
 	if maxIterations == 0 {
-		return fmt.Sprintf("round %d", round(iteration))
+		return fmt.Sprintf("round %d", iteration+1)
 	}
-	return fmt.Sprintf("round %d of at most %d", round(iteration), round(maxIterations))
+	return fmt.Sprintf("round %d of at most %d", iteration+1, maxIterations+1)
 }
-
-// round returns the number of an iteration for people, who count from 1.
-func round(iteration int) int { return iteration + 1 }
-
-// IterationOf returns the iteration of a round, which is counted from 1.
-func IterationOf(round int) int { return round - 1 }

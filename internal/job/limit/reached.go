@@ -20,21 +20,13 @@ var (
 func (l Limits) Reached(tooLarge bool, printed string) string {
 	switch {
 	case tooLarge && l.FileSize > 0:
-		return fmt.Sprintf(
-			"It was ended because a file that it wrote reached the limit of %s (file_size in limits of the kind).", l.FileSize,
-		)
+		return fmt.Sprintf("It was ended because a file that it wrote reached the limit of %s (file_size in limits of the kind).", l.FileSize)
 	case l.FileSize > 0 && noFile().MatchString(printed):
-		return fmt.Sprintf(
-			"It seems to have reached the limit of %s for the size of a file (file_size in limits of the kind).", l.FileSize,
-		)
+		return fmt.Sprintf("It seems to have reached the limit of %s for the size of a file (file_size in limits of the kind).", l.FileSize)
 	case l.Processes > 0 && noFork().MatchString(printed):
-		return fmt.Sprintf(
-			"It seems to have reached the limit of %d processes and threads (processes in limits of the kind).", l.Processes,
-		)
+		return fmt.Sprintf("It seems to have reached the limit of %d processes and threads (processes in limits of the kind).", l.Processes)
 	case l.Memory > 0 && noMemory().MatchString(printed):
-		return fmt.Sprintf(
-			"It seems to have reached the limit of %s of memory for one process (memory in limits of the kind).", l.Memory,
-		)
+		return fmt.Sprintf("It seems to have reached the limit of %s of memory for one process (memory in limits of the kind).", l.Memory)
 	}
 	return ""
 }

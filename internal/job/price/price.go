@@ -129,19 +129,11 @@ func (t *Table) check() error {
 		faults = append(faults, errors.New("prices: expected at least one entry"))
 	}
 	if t.WebSearch < 0 || t.FastFactor < 1 || t.UsFactor < 1 {
-		faults = append(
-			faults, errors.New("webSearch, fastFactor, usFactor: expected a price in US dollars, and factors of at least 1"),
-		)
+		faults = append(faults, errors.New("webSearch, fastFactor, usFactor: expected a price in US dollars, and factors of at least 1"))
 	}
 	for i, e := range t.Prices {
 		if len(e.Models) == 0 || !e.valid() || e.Long != nil && !e.Long.valid() {
-			faults = append(
-				faults,
-				fmt.Errorf(
-					"prices[%d]: expected models, and input, output, cacheWrite, cacheWrite1h and cacheRead above 0, in US dollars per million tokens",
-					i,
-				),
-			)
+			faults = append(faults, fmt.Errorf("prices[%d]: expected models, and input, output, cacheWrite, cacheWrite1h and cacheRead above 0, in US dollars per million tokens", i))
 		}
 	}
 	return errors.Join(faults...)

@@ -51,10 +51,7 @@ func (p *parser) explain() error {
 	}
 	if at := loneSurrogate(p.body); at >= 0 {
 		line, column := position(p.body, at)
-		return e.WithHint(
-			"%s is half of a character (line %d, column %d). Write the character itself, or both of its \\u escapes.",
-			p.body[at:at+6], line, column,
-		)
+		return e.WithHint("%s is half of a character (line %d, column %d). Write the character itself, or both of its \\u escapes.", p.body[at:at+6], line, column)
 	}
 	if p.twice != nil {
 		e.Details = []job.Detail{{Path: job.Pointer(p.twice...), Message: "this key is in the same object twice"}}

@@ -142,10 +142,7 @@ func addressFault(pattern string) string {
 		host = named.Hostname()
 	}
 	if host = strings.TrimPrefix(host, "*."); host != "*" && plainHost(host) == "" {
-		return fmt.Sprintf(
-			"the pattern can never match: found the host %q; expected letters, digits and hyphens (xn--… for others), with *. at most before it",
-			host,
-		)
+		return fmt.Sprintf("the pattern can never match: found the host %q; expected letters, digits and hyphens (xn--… for others), with *. at most before it", host)
 	}
 	return ""
 }

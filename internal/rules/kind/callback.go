@@ -119,10 +119,7 @@ func toolSchemaFault(s *schema.Schema) string {
 	}
 	for _, name := range top.Get("properties").Names() {
 		if !toolProperty().MatchString(name) {
-			return fmt.Sprintf(
-				"has the property %q; the model's API takes letters, digits, _ . and - in those of a tool, 64 at most",
-				shorten(name),
-			)
+			return fmt.Sprintf("has the property %q; the model's API takes letters, digits, _ . and - in those of a tool, 64 at most", shorten(name))
 		}
 	}
 	return ""

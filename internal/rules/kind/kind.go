@@ -66,9 +66,7 @@ func (k *Kind) CheckStructured() error {
 	if needs == "" {
 		return nil
 	}
-	return job.Errorf(
-		job.Conflict, "Kind %q works by callbacks only (%s), and this server takes results without them", k.Name, needs,
-	).
+	return job.Errorf(job.Conflict, "Kind %q works by callbacks only (%s), and this server takes results without them", k.Name, needs).
 		WithHint("Set USE_CALLBACK_CLAUDE=true and start the server again.")
 }
 

@@ -79,13 +79,8 @@ func (l *loader) collect(from fs.FS, place, dir, suffix string, into map[string]
 	}
 	entries, err := fs.ReadDir(from, ".")
 	if errors.Is(err, fs.ErrNotExist) {
-		l.add(
-			place,
-			[]Problem{{
-				Message: "there is no such directory",
-				Hint:    "PROMPTS_DIR and SCHEMAS_DIR name those of your kinds, as seen from where the server is started.",
-			}},
-		)
+		const hint = "PROMPTS_DIR and SCHEMAS_DIR name those of your kinds, as seen from where the server is started."
+		l.add(place, []Problem{{Message: "there is no such directory", Hint: hint}})
 		return
 	}
 	if err != nil {

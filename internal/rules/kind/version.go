@@ -14,23 +14,15 @@ type definition struct {
 	// relative. The directory depends on the node.
 	InDir  bool   `json:"inDir,omitempty"`
 	Prompt string `json:"prompt"`
-	// Input and Result are nil if there is no such file.
-	Input  *string `json:"input,omitempty"`
-	Result *string `json:"result,omitempty"`
+	// Input and Result are empty if there is no such file.
+	Input  string `json:"input,omitempty"`
+	Result string `json:"result,omitempty"`
 }
 
 func (l *loader) define(name string, prompt file) []byte {
-	schemaOf := func(suffix string) *string {
-		f, ok := l.schemas[name+suffix]
-		if !ok {
-			return nil
-		}
-		text := string(f.text)
-		return &text
-	}
 	return job.MustJSON(definition{
 		Name: name, InDir: prompt.dir != "", Prompt: string(prompt.text),
-		Input: schemaOf(inputSuffix), Result: schemaOf(resultSuffix),
+		Input: string(l.schemas[name+inputSuffix].text), Result: string(l.schemas[name+resultSuffix].text),
 	})
 }
 
@@ -49,9 +41,9 @@ func Restore(version string, text []byte, dir string) (*Kind, error) {
 		dir = ""
 	}
 	l, at := loader{schemas: map[string]file{}}, " (version "+job.ShortVersion(version)+")"
-	for suffix, text := range map[string]*string{inputSuffix: d.Input, resultSuffix: d.Result} {
-		if text != nil {
-			l.schemas[d.Name+suffix] = file{d.Name + suffix + at, "", []byte(*text)}
+	for suffix, text := range map[string]string{inputSuffix: d.Input, resultSuffix: d.Result} {
+		if text != "" {
+			l.schemas[d.Name+suffix] = file{d.Name + suffix + at, "", []byte(text)}
 		}
 	}
 	k := l.kind(d.Name, file{d.Name + ".md" + at, dir, []byte(d.Prompt)})
