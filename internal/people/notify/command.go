@@ -88,7 +88,7 @@ func ParseSlack(body []byte) (SlackCommand, error) {
 	}
 	if c.Verb == "approve" && c.RequestID != "" && slackRound().MatchString(rest) {
 		round, _ := strconv.Atoi(rest) // at most four digits
-		n := round - 1 // iterations are counted from 0
+		n := round - 1                 // iterations are counted from 0
 		c.Iteration, rest = &n, ""
 	}
 	c.Text = rest
