@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"strconv"
 	"strings"
@@ -58,10 +57,7 @@ func parseDocument(text []byte) (*Node, []Problem) {
 	}
 	p := documentParser{text: text, line: 1, dec: json.NewDecoder(bytes.NewReader(text))}
 	p.dec.UseNumber()
-	root, err := p.parse()
-	if err != nil {
-		return nil, []Problem{{Line: p.line, Message: "is not valid JSON: " + err.Error()}}
-	}
+	root := p.parse()
 	return root, p.problems
 }
 
@@ -83,74 +79,48 @@ type documentParser struct {
 	problems []Problem
 }
 
-func (p *documentParser) token() (json.Token, error) {
-	t, err := p.dec.Token()
-	if errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF
-	}
+func (p *documentParser) token() json.Token {
+	t, _ := p.dec.Token() // the document is valid
 	end := int(p.dec.InputOffset())
 	p.line += bytes.Count(p.text[p.counted:end], []byte("\n"))
 	p.counted = end
-	return t, err
+	return t
 }
 
-func (p *documentParser) parse() (n *Node, err error) {
-	t, err := p.token()
-	start := p.counted
-	switch {
-	case err != nil:
-		return nil, err
-	case t == json.Delim('{'):
-		n, err = p.object()
-	case t == json.Delim('['):
-		n, err = p.array()
+func (p *documentParser) parse() *Node {
+	t := p.token()
+	n, start := &Node{line: p.line, value: t}, p.counted
+	switch t {
+	case json.Delim('{'):
+		n.value = p.object(n)
+	case json.Delim('['):
+		values := []any{}
+		for p.dec.More() {
+			n.items = append(n.items, p.parse())
+			values = append(values, n.items[len(n.items)-1].value)
+		}
+		p.token()
+		n.value = values
 	default:
-		n = &Node{line: p.line, size: len(fmt.Sprint(t)), value: t}
+		n.size = len(fmt.Sprint(t))
 	}
-	if err == nil {
-		n.size += p.counted - start
-	}
-	return n, err
+	n.size += p.counted - start
+	return n
 }
 
-func (p *documentParser) object() (*Node, error) {
+func (p *documentParser) object(n *Node) map[string]any {
 	values := map[string]any{}
-	n := &Node{line: p.line, value: values}
 	for p.dec.More() {
-		t, err := p.token()
-		if err != nil {
-			return nil, err
-		}
-		name, line := fmt.Sprint(t), p.line
-		child, err := p.parse()
-		if err != nil {
-			return nil, err
-		}
+		name, line := fmt.Sprint(p.token()), p.line
 		if _, twice := values[name]; twice {
 			p.problems = append(p.problems, Problem{Line: line, Message: fmt.Sprintf("%q is in the same object twice", name)})
 		}
-		child.line = line
-		values[name] = child.value
+		child := p.parse()
+		child.line, values[name] = line, child.value
 		n.fields = append(n.fields, field{name, child})
 	}
-	_, err := p.token()
-	return n, err
-}
-
-func (p *documentParser) array() (*Node, error) {
-	values := []any{}
-	n := &Node{line: p.line}
-	for p.dec.More() {
-		child, err := p.parse()
-		if err != nil {
-			return nil, err
-		}
-		values = append(values, child.value)
-		n.items = append(n.items, child)
-	}
-	n.value = values
-	_, err := p.token()
-	return n, err
+	p.token()
+	return values
 }
 
 // Get returns a field; nil if n has none of that name.

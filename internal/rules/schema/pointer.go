@@ -1,7 +1,7 @@
 package schema
 
 import (
-	"cmp"
+	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
@@ -71,20 +71,15 @@ func valueAt(v any, pointer string) any {
 
 // comparePointers orders paths in reading order: items by their index, a value before its
 // parts.
-func comparePointers(a, b string) int {
-	return slices.CompareFunc(strings.Split(a, "/"), strings.Split(b, "/"), compareTokens)
-}
+func comparePointers(a, b string) int { return slices.Compare(sortable(a), sortable(b)) }
 
-func compareTokens(a, b string) int {
-	x, errX := strconv.Atoi(a)
-	y, errY := strconv.Atoi(b)
-	switch {
-	case errX == nil && errY == nil:
-		return cmp.Or(x-y, strings.Compare(a, b))
-	case errX == nil:
-		return -1
-	case errY == nil:
-		return 1
+// sortable returns the tokens of a pointer, with indexes of the same length.
+func sortable(pointer string) []string {
+	tokens := strings.Split(pointer, "/")
+	for i, token := range tokens {
+		if index, err := strconv.ParseUint(token, 10, 64); err == nil {
+			tokens[i] = fmt.Sprintf("%020d", index)
+		}
 	}
-	return strings.Compare(a, b)
+	return tokens
 }
