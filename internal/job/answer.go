@@ -233,10 +233,8 @@ type BulkAction string
 const (
 	BulkCancel BulkAction = "cancel"
 	BulkRetry  BulkAction = "retry"
-	// BulkMove moves jobs to the current version of their kind.
-	BulkMove BulkAction = "move"
-	// BulkAnswer gives the same answer to the question that each job asks.
-	BulkAnswer BulkAction = "answer"
+	BulkMove   BulkAction = "move"   // moves jobs to the current version of their kind
+	BulkAnswer BulkAction = "answer" // gives the same answer to the question that each job asks
 )
 
 // BulkActions lists every action.

@@ -93,13 +93,11 @@ func (budgets Spending) with(spent Spending) [4]UsedBudget {
 type OnBudget string
 
 const (
-	// AskOnBudget asks a person if the job's own budget is exhausted, and waits for a daily one.
-	AskOnBudget OnBudget = "ask"
+	AskOnBudget OnBudget = "ask" // asks a person if the job's own budget is exhausted, and waits for a daily one
 	// WaitOnBudget waits for a daily budget until the end of the day. The job's own budget is never
 	// renewed, so the job fails there.
 	WaitOnBudget OnBudget = "wait"
-	// FailOnBudget fails the job if any budget is exhausted.
-	FailOnBudget OnBudget = "fail"
+	FailOnBudget OnBudget = "fail" // fails the job if any budget is exhausted
 )
 
 // Metered is the usage of a turn's requests, as reported by the model's API.

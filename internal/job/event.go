@@ -17,14 +17,12 @@ const (
 	EventActivity EventType = "activity"
 	EventPartial  EventType = "partial"
 	EventMessage  EventType = "message"
-	// EventHeard is sent when Claude has read a message.
-	EventHeard EventType = "message:heard"
+	EventHeard    EventType = "message:heard" // sent when Claude has read a message
 	// EventCheckpoint is sent when a checkpoint asks a person, and EventResolved when it no longer
 	// waits.
 	EventCheckpoint EventType = "checkpoint"
 	EventResolved   EventType = "checkpoint:resolved"
-	// EventAction is sent when an action has ended, or something else that a person has allowed.
-	EventAction EventType = "action"
+	EventAction     EventType = "action" // sent when an action has ended, or something else that a person has allowed
 	// EventVersion is sent when a job is moved to another version of its kind, and when it has that version.
 	EventVersion   EventType = "version"
 	EventReceived  EventType = "received"

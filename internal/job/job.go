@@ -116,19 +116,14 @@ type Options struct {
 type Simulation string
 
 const (
-	// SimulateNone runs the configured Claude.
-	SimulateNone Simulation = ""
-	// SimulateManual starts no process: a person plays Claude with curl.
-	SimulateManual Simulation = "manual"
-	// SimulateSuccess runs the simulated Claude, which succeeds.
-	SimulateSuccess Simulation = "success"
+	SimulateNone    Simulation = ""        // runs the configured Claude
+	SimulateManual  Simulation = "manual"  // starts no process: a person plays Claude with curl
+	SimulateSuccess Simulation = "success" // runs the simulated Claude, which succeeds
 	// SimulateRepair runs the simulated Claude, which first submits an invalid result, then reads
 	// the error and repairs it.
-	SimulateRepair Simulation = "repair"
-	// SimulateFailure runs the simulated Claude, which reports that it cannot do the job.
-	SimulateFailure Simulation = "failure"
-	// SimulateSilence runs the simulated Claude, which never calls back.
-	SimulateSilence Simulation = "silence"
+	SimulateRepair  Simulation = "repair"
+	SimulateFailure Simulation = "failure" // runs the simulated Claude, which reports that it cannot do the job
+	SimulateSilence Simulation = "silence" // runs the simulated Claude, which never calls back
 )
 
 // Simulations lists every Simulation that a caller may request by name.
@@ -138,10 +133,8 @@ var Simulations = [...]Simulation{SimulateManual, SimulateSuccess, SimulateRepai
 type Priority string
 
 const (
-	// Interactive jobs have a person waiting, and go first.
-	Interactive Priority = "interactive"
-	// Batch jobs run when no interactive job waits, and occasionally in between.
-	Batch Priority = "batch"
+	Interactive Priority = "interactive" // jobs have a person waiting, and go first
+	Batch       Priority = "batch"       // jobs run when no interactive job waits, and occasionally in between
 )
 
 // ActivityType is the type of work that Claude reports.

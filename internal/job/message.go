@@ -233,10 +233,8 @@ type HearingStatus string
 
 // The statuses of a message to Claude.
 const (
-	// Waiting is the status of a message that no request to the model contains yet.
-	Waiting HearingStatus = "waiting"
-	// Heard is the status of a message that Claude has read.
-	Heard HearingStatus = "heard"
+	Waiting HearingStatus = "waiting" // the status of a message that no request to the model contains yet
+	Heard   HearingStatus = "heard"   // the status of a message that Claude has read
 )
 
 // OfferToken matches the tokens next to people's messages in what Claude receives during a turn. They

@@ -37,26 +37,18 @@ type Phase string
 // call of Claude's waits.
 const (
 	NoPhase Phase = ""
-	// Queued is waiting for a worker. If `phaseUntil` is set, the job does not start before then.
-	Queued Phase = "queued"
+	Queued  Phase = "queued" // waiting for a worker. If `phaseUntil` is set, the job does not start before then.
 	// WaitingForLimit is waiting for another job of the same user to end its turn. If
 	// `phaseUntil` is set, it is waiting for the end of a rate limit of Claude's or of a daily
 	// budget.
 	WaitingForLimit Phase = "waiting_for_limit"
-	// WaitingForExit is waiting until the process of the previous turn has exited.
-	WaitingForExit Phase = "waiting_for_exit"
-	// Preparing is preparing the workspace: cloning, or restoring a change.
-	Preparing Phase = "preparing"
-	// AtWork is Claude's own work, or that of a person who plays Claude.
-	AtWork Phase = "claude"
-	// Held is waiting for a person's reply while Claude's call waits for it.
-	Held Phase = "held"
-	// Capturing is reading the change that a turn made.
-	Capturing Phase = "capturing"
-	// Verifying is running the verifiers on the change.
-	Verifying Phase = "verifying"
-	// Publishing is pushing an approved change and running the finalizers.
-	Publishing Phase = "publishing"
+	WaitingForExit  Phase = "waiting_for_exit" // waiting until the process of the previous turn has exited
+	Preparing       Phase = "preparing"        // preparing the workspace: cloning, or restoring a change
+	AtWork          Phase = "claude"           // Claude's own work, or that of a person who plays Claude
+	Held            Phase = "held"             // waiting for a person's reply while Claude's call waits for it
+	Capturing       Phase = "capturing"        // reading the change that a turn made
+	Verifying       Phase = "verifying"        // running the verifiers on the change
+	Publishing      Phase = "publishing"       // pushing an approved change and running the finalizers
 )
 
 // PhaseRow is one row of the table of phases.

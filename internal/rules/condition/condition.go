@@ -114,10 +114,8 @@ func plain(v any) any {
 
 // Limits of one evaluation.
 const (
-	// mostSteps limits how often the predicates of all(), map() and the like are evaluated.
-	mostSteps = 100_000
-	// mostBytes limits the total size of the strings and lists created.
-	mostBytes = 16 << 20
+	mostSteps = 100_000  // limits how often the predicates of all(), map() and the like are evaluated
+	mostBytes = 16 << 20 // limits the total size of the strings and lists created
 	mostTime  = time.Second
 )
 

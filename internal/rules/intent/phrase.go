@@ -14,15 +14,11 @@ const (
 	approves meaning = meaning(Approve)
 	denies   meaning = meaning(Deny)
 	withdraw meaning = meaning(Cancel)
-	// polite phrases change nothing.
-	polite meaning = "polite"
-	// withYes and withNo phrases may accompany an answer, but are none.
-	withYes meaning = "with yes"
-	withNo  meaning = "with no"
-	// changes phrases ask for a change.
-	changes meaning = "change"
-	// doubt makes the sentence unclear, although its words look like an answer.
-	doubt meaning = "doubt"
+	polite   meaning = "polite"   // changes nothing
+	withYes  meaning = "with yes" // may accompany a yes, but is none
+	withNo   meaning = "with no"  // may accompany a no, but is none
+	changes  meaning = "change"   // asks for a change
+	doubt    meaning = "doubt"    // makes the sentence unclear, although its words look like an answer
 )
 
 // phrases are known word sequences, by their first word.

@@ -108,22 +108,17 @@ func (s sentence) cut() sentence {
 			tokens = append(tokens, t)
 			continue
 		}
-		var run strings.Builder
-		flush := func() {
-			if run.Len() > 0 {
-				tokens = append(tokens, token{word: run.String(), start: t.start, end: t.end})
-				run.Reset()
-			}
-		}
+		var spaced strings.Builder
 		for _, r := range t.word {
-			if !isIdeograph(r) {
-				run.WriteRune(r)
-				continue
+			if isIdeograph(r) {
+				spaced.WriteString(" " + string(r) + " ")
+			} else {
+				spaced.WriteRune(r)
 			}
-			flush()
-			tokens = append(tokens, token{word: string(r), start: t.start, end: t.end})
 		}
-		flush()
+		for word := range strings.FieldsSeq(spaced.String()) {
+			tokens = append(tokens, token{word: word, start: t.start, end: t.end})
+		}
 	}
 	s.tokens = tokens
 	return s

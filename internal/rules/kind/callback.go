@@ -15,10 +15,8 @@ type Callback string
 
 // The ways to call back: see "Two ways to call back" in docs/callbacks.md.
 const (
-	// Curl makes Claude write payloads to files and post them with curl.
-	Curl Callback = "curl"
-	// MCP gives Claude a tool for each callback, and no shell.
-	MCP Callback = "mcp"
+	Curl Callback = "curl" // makes Claude write payloads to files and post them with curl
+	MCP  Callback = "mcp"  // gives Claude a tool for each callback, and no shell
 )
 
 // The tools with which Claude calls back over MCP, in addition to one for each action,

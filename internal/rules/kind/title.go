@@ -12,8 +12,7 @@ import (
 )
 
 const (
-	// mostTemplate is the maximum length of a kind's title before it is filled in, in characters.
-	mostTemplate = 200
+	mostTemplate = 200 // the maximum length of a kind's title before it is filled in, in characters
 	// mostTitle is the maximum length of a job's title, and mostTitleValue that of one value in
 	// it, in characters.
 	mostTitle      = 120

@@ -45,10 +45,9 @@ func (s *Schema) example(word string, depth int) (map[string]any, error) {
 const (
 	// leastDepth is the depth at which optional values are no longer generated, and
 	// mostDepth that at which nothing is.
-	leastDepth = 4
-	mostDepth  = 12
-	// mostGenerated limits the items of an array and the characters of a text.
-	mostGenerated = 100_000
+	leastDepth    = 4
+	mostDepth     = 12
+	mostGenerated = 100_000 // limits the items of an array and the characters of a text
 )
 
 // generator creates values for schemas: those that their author gives, or else plain values

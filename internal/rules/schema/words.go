@@ -10,10 +10,8 @@ import (
 )
 
 const (
-	// maxQuoted is the maximum number of characters of a value in a message.
-	maxQuoted = 80
-	// maxListed is the maximum number of allowed values in a message.
-	maxListed = 50
+	maxQuoted = 80 // the maximum number of characters of a value in a message
+	maxListed = 50 // the maximum number of allowed values in a message
 )
 
 func typed(v any) string {
