@@ -36,27 +36,20 @@ func ParseConfirm(text string) (Confirm, error) {
 	return Confirm{when: when}, err
 }
 
-// Verdict returns Ask or Allow. It returns Ask if the input lacks a field that the condition
-// names, if the condition cannot be decided because a value has another type, or if the input
-// contains a number that a 64-bit float cannot represent exactly: the condition would compare a
-// different number than the one that runs.
-func (c Confirm) Verdict(input map[string]any) Verdict {
-	if c.never {
-		return Allow
+// Asks reports whether a person is asked. A condition also asks if the input lacks a field that it
+// names, even if it happens not to read it, if it cannot be decided because a value has another type,
+// or if the input contains a number that a 64-bit float cannot represent exactly: the condition would
+// compare a different number than the one that runs.
+func (c Confirm) Asks(input map[string]any) bool {
+	if c.never || c.when == nil {
+		return !c.never
 	}
-	if c.when == nil {
-		return Ask
+	lacks := func(path string) bool { return !has(input, strings.Split(path, ".")) }
+	if _, long := takeLongNumbers(input); len(long) > 0 || slices.ContainsFunc(c.Fields(), lacks) {
+		return true
 	}
-	if _, long := takeLongNumbers(input); len(long) > 0 {
-		return Ask
-	}
-	if slices.ContainsFunc(c.Fields(), func(path string) bool { return !has(input, strings.Split(path, ".")) }) {
-		return Ask // even if the condition happens not to read it
-	}
-	if asks, err := c.when.Holds(map[string]any{"input": input}); err != nil || asks {
-		return Ask
-	}
-	return Allow
+	asks, err := c.when.Holds(map[string]any{"input": input})
+	return asks || err != nil
 }
 
 func has(object map[string]any, path []string) bool {

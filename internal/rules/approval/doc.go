@@ -8,7 +8,7 @@
 //     of the CLI's tools, with its input. OfAction and OfTool describe it, and Key
 //     identifies it: two inputs with the same canonical JSON are the same.
 //  2. The kind's front matter gates it: ToolRules for tools, Confirm for actions.
-//     The Verdict is to allow, to ask a person, or to deny.
+//     They allow it, ask a person, or deny it.
 //  3. A standing approval that a person gave earlier may cover it: Standing.
 //  4. Otherwise a person is asked (package checkpoint). Permit returns what their
 //     approval permits: exactly this operation once, until it expires, or every call

@@ -254,9 +254,7 @@ func orderedJSON(v any) (json.RawMessage, error) {
 func (a *Action) Schema() *schema.Schema { return a.schema }
 
 // NeedsApproval reports whether a person must allow the action with this input.
-func (a *Action) NeedsApproval(input map[string]any) bool {
-	return a.confirm.Verdict(input) != approval.Allow
-}
+func (a *Action) NeedsApproval(input map[string]any) bool { return a.confirm.Asks(input) }
 
 // Fill puts an input's fields in place of the variables of a text for programs. An
 // absent field leaves nothing.
