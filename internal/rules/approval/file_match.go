@@ -12,8 +12,8 @@ import (
 	"ringback/internal/text/lazy"
 )
 
-// filePlace is a file, or a directory with its contents, that a call refers to.
-type filePlace struct {
+// fileTarget is a file, or a directory with its contents, that a call refers to.
+type fileTarget struct {
 	// written is its absolute path as in the call; resolved has symbolic links followed.
 	written, resolved string
 	tree              bool // True for a directory including everything below it.
@@ -23,14 +23,14 @@ type filePlace struct {
 // matchPath compares the files of a call with a pattern. To be allowed, a file must match
 // both as written and as resolved. For a deny rule, either is enough, regardless of case.
 func matchPath(pattern string, c ToolCall) extent {
-	places := c.places()
-	if len(places) == 0 {
+	targets := c.targets()
+	if len(targets) == 0 {
 		return unclearMatch
 	}
 	matched := fullMatch
 	most := noMatch
-	for _, place := range places {
-		m := c.matchPlace(pattern, place)
+	for _, target := range targets {
+		m := c.matchTarget(pattern, target)
 		matched, most = min(matched, m), max(most, m)
 	}
 	if matched == fullMatch {
@@ -39,17 +39,17 @@ func matchPath(pattern string, c ToolCall) extent {
 	return min(most, partialMatch)
 }
 
-func (c ToolCall) matchPlace(pattern string, place filePlace) extent {
-	paths := []string{place.written, place.resolved}
-	covered := func(path string) bool { return c.covers(pattern, path, place.tree) }
+func (c ToolCall) matchTarget(pattern string, target fileTarget) extent {
+	paths := []string{target.written, target.resolved}
+	covered := func(path string) bool { return c.covers(pattern, path, target.tree) }
 	switch {
-	case place.ambiguous && (place.written == "" || !c.touches(pattern, place.written)):
+	case target.ambiguous && (target.written == "" || !c.touches(pattern, target.written)):
 		return unclearMatch
-	case !place.ambiguous && covered(paths[0]) && covered(paths[1]):
+	case !target.ambiguous && covered(paths[0]) && covered(paths[1]):
 		return fullMatch
 	case slices.ContainsFunc(paths, func(path string) bool { return c.touches(pattern, path) }):
 		return partialMatch
-	case place.tree && slices.ContainsFunc(paths, func(path string) bool { return c.mayHold(pattern, path) }):
+	case target.tree && slices.ContainsFunc(paths, func(path string) bool { return c.mayHold(pattern, path) }):
 		return unclearMatch
 	}
 	return noMatch
@@ -145,22 +145,22 @@ func within(dir, path string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
 
-func (c ToolCall) places() []filePlace {
-	var places []filePlace
+func (c ToolCall) targets() []fileTarget {
+	var targets []fileTarget
 	tree := slices.Contains(searchers, c.Name)
 	for _, path := range pathsIn(c.Input) {
-		places = append(places, c.place(path, tree))
+		targets = append(targets, c.target(path, tree))
 	}
-	if tree && len(places) == 0 {
-		places = append(places, c.place(".", true))
+	if tree && len(targets) == 0 {
+		targets = append(targets, c.target(".", true))
 	}
 	if pattern, _ := c.Input["pattern"].(string); c.Name == "Glob" && leads(pattern) {
-		places = append(places, filePlace{ambiguous: true})
+		targets = append(targets, fileTarget{ambiguous: true})
 	}
 	if glob, _ := c.Input["glob"].(string); leads(glob) {
-		places = append(places, filePlace{ambiguous: true})
+		targets = append(targets, fileTarget{ambiguous: true})
 	}
-	return places
+	return targets
 }
 
 // plainBraces are alternatives in a search pattern that cannot begin a path or be a part of "..".
@@ -203,25 +203,25 @@ func pathsIn(v any) (paths []string) {
 	return paths
 }
 
-// place resolves a path of a call. Some programs clean a path first, so that ".." refers to
+// target resolves a path of a call. Some programs clean a path first, so that ".." refers to
 // the directory that contains a link; the system follows the link. If the two differ, it is
 // unclear which file is meant.
-func (c ToolCall) place(path string, tree bool) filePlace {
+func (c ToolCall) target(path string, tree bool) fileTarget {
 	absolute, ok := c.absolutePath(path)
 	if !ok {
-		return filePlace{tree: tree, ambiguous: true}
+		return fileTarget{tree: tree, ambiguous: true}
 	}
 	written := filepath.Clean(absolute)
-	place := filePlace{written: written, resolved: written, tree: tree}
+	target := fileTarget{written: written, resolved: written, tree: tree}
 	if c.Resolve != nil {
 		shortened, known := c.Resolve(written)
 		walked, too := c.Resolve(absolute)
-		place.ambiguous = !known || !too || walked != shortened
-		if !place.ambiguous {
-			place.resolved = walked
+		target.ambiguous = !known || !too || walked != shortened
+		if !target.ambiguous {
+			target.resolved = walked
 		}
 	}
-	return place
+	return target
 }
 
 // absolutePath returns an absolute path that is not cleaned. It returns false if programs may
@@ -255,8 +255,8 @@ func (c ToolCall) isFree() bool {
 	if !slices.Contains(editors, c.Name) {
 		return true
 	}
-	return !slices.ContainsFunc(c.places(), func(place filePlace) bool {
-		names := strings.Split(folded(place.written+"/"+place.resolved), "/")
+	return !slices.ContainsFunc(c.targets(), func(target fileTarget) bool {
+		names := strings.Split(folded(target.written+"/"+target.resolved), "/")
 		return slices.ContainsFunc(protected, func(name string) bool { return slices.Contains(names, name) })
 	})
 }
@@ -395,15 +395,15 @@ func (c ToolCall) mayCreate(pattern string, dirs, words []string) bool {
 }
 
 func (c ToolCall) isNoLink(word string) bool {
-	place := c.place(unmasked(word), true)
-	return !place.ambiguous && place.written == place.resolved
+	target := c.target(unmasked(word), true)
+	return !target.ambiguous && target.written == target.resolved
 }
 
 // mayLead reports whether a word may lead to a file that a pattern covers or, if deep, to a
 // directory that contains one.
 func (c ToolCall) mayLead(pattern string, words []string, deep bool) bool {
 	return slices.ContainsFunc(words, func(word string) bool {
-		return word != "" && c.matchPlace(pattern, c.place(unmasked(word), deep)) != noMatch
+		return word != "" && c.matchTarget(pattern, c.target(unmasked(word), deep)) != noMatch
 	})
 }
 

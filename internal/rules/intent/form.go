@@ -20,7 +20,7 @@ func values(q Context, said sentence) Reading {
 	} else if withdraws(said, cancels) {
 		return q.cancelOrOption(said)
 	}
-	if all, ok := named(q.Fields, said); ok {
+	if all, ok := valuesByName(q.Fields, said); ok {
 		return given(all)
 	}
 	if len(open) == 1 {
@@ -74,10 +74,10 @@ func (q Context) open() []Field {
 	})
 }
 
-// named reads values by their names, on lines or with commas in between: "duration: 10, format = mp4". It
+// valuesByName reads values by their names, on lines or with commas in between: "duration: 10, format = mp4". It
 // returns false if the text begins otherwise, or if a value is not clear: "note: send it to: bob" may give
 // one value or two, and quotes may be a part of a value.
-func named(fields []Field, said sentence) (map[string]any, bool) {
+func valuesByName(fields []Field, said sentence) (map[string]any, bool) {
 	if len(fields) == 0 || strings.Contains(said.text, `"`) {
 		return nil, false
 	}

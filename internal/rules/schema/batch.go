@@ -46,7 +46,7 @@ func (s *Schema) ImpossibleWith(property string, before []Batch, items []any) []
 	}
 	if first, second, repeated := repetition(all); repeated {
 		details = append(details, job.Detail{Path: fmt.Sprintf("%s/%d", job.Pointer(property), second-earlier), Message: fmt.Sprintf(
-			"is the same as %s; every item of all batches must be different: leave it out", place(before, first))})
+			"is the same as %s; every item of all batches must be different: leave it out", itemName(before, first))})
 	}
 	return details
 }
@@ -78,7 +78,7 @@ func repetition(all []any) (first, second int, repeated bool) {
 	return 0, 0, false
 }
 
-func place(before []Batch, i int) string {
+func itemName(before []Batch, i int) string {
 	for _, b := range before {
 		if i < len(b.Items) {
 			return fmt.Sprintf("item %d of batch %d", i, b.Index)
