@@ -65,7 +65,9 @@ var Phases = [...]PhaseRow{
 	{WaitingForLimit, []State{Pending}, "waits because its user has reached the limit of running turns; with `phaseUntil`, " +
 		"because Claude is at a limit or a daily budget is used up, see `lastFailure`", "waiting for another job of the user"},
 	{
-		WaitingForExit, []State{Pending}, "waits until the process of the previous turn has exited",
+		WaitingForExit,
+		[]State{Pending},
+		"waits until the process of the previous turn has exited",
 		"waiting for the previous process to exit",
 	},
 	{Preparing, []State{Running}, "gets its workspace: repositories are cloned, or a change is restored", "preparing the workspace"},
@@ -74,7 +76,9 @@ var Phases = [...]PhaseRow{
 	{Verifying, []State{Running}, "has its change verified", "verifying"},
 	{Publishing, []State{Running}, "has its change pushed, and the finalizers run", "publishing"},
 	{
-		Held, []State{AwaitingApproval, AwaitingInput}, "has asked a person while Claude's call still waits for the reply",
+		Held,
+		[]State{AwaitingApproval, AwaitingInput},
+		"has asked a person while Claude's call still waits for the reply",
 		"Claude waits for the reply",
 	},
 }
