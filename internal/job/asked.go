@@ -107,14 +107,14 @@ const mostInSentence = 500
 // ValueSegments returns the segments that show a value in a question. A long value is cut; omitted
 // is the number of bytes left out.
 func ValueSegments(v any) (segments []Segment, omitted int) {
-	shown := literal.Value(v)
-	if text, isText := v.(string); isText {
-		first := excerpt.First(text, mostInSentence)
-		omitted, shown = len(text)-len(first), literal.Quote(first)
-	} else {
-		whole := shown
-		shown = excerpt.First(whole, mostInSentence)
-		omitted = len(whole) - len(shown)
+	all, isText := v.(string)
+	if !isText {
+		all = literal.Value(v)
+	}
+	shown := excerpt.First(all, mostInSentence)
+	omitted = len(all) - len(shown)
+	if isText {
+		shown = literal.Quote(shown)
 	}
 	segments = []Segment{{FromValue, shown}}
 	if omitted > 0 {

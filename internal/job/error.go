@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -33,43 +34,25 @@ const (
 	Method       ErrorKind = "wrong_method" // the path exists, but not for this method
 )
 
-var httpStatuses = [...]struct {
-	kind   ErrorKind
-	status int
-}{
-	{Invalid, 400},
-	{Unauthorized, 401},
-	{Forbidden, 403},
-	{NotFound, 404},
-	{Method, 405},
-	{Conflict, 409},
-	{TooLarge, 413},
-	{Unsupported, 415},
-	{TooMany, 429},
-	{Internal, 500},
-	{Unavailable, 502},
-	{Unavailable, 504},
-	{Unavailable, 503},
+var httpStatuses = map[ErrorKind]int{
+	Invalid: 400, Unauthorized: 401, Forbidden: 403, NotFound: 404, Method: 405, Conflict: 409, TooLarge: 413, Unsupported: 415,
+	TooMany: 429, Internal: 500, Unavailable: 503,
 }
 
 // HTTPStatus returns the HTTP status of a kind of error.
-func HTTPStatus(kind ErrorKind) int {
-	for _, row := range slices.Backward(httpStatuses[:]) {
-		if row.kind == kind {
-			return row.status
-		}
-	}
-	return HTTPStatus(Internal)
-}
+func HTTPStatus(kind ErrorKind) int { return cmp.Or(httpStatuses[kind], httpStatuses[Internal]) }
 
 // KindOfHTTPStatus returns the kind of error of an HTTP status, which a proxy may have sent.
 func KindOfHTTPStatus(status int) ErrorKind {
-	for _, row := range httpStatuses {
-		if row.status == status {
-			return row.kind
+	if status == http.StatusBadGateway || status == http.StatusGatewayTimeout {
+		return Unavailable
+	}
+	for kind, of := range httpStatuses {
+		if of == status {
+			return kind
 		}
 	}
-	if status > HTTPStatus(Internal) {
+	if status > httpStatuses[Internal] {
 		return Internal
 	}
 	return Invalid
