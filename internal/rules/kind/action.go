@@ -110,8 +110,10 @@ type Choice = job.AnswerProps
 
 // Filled returns an answer with an input's fields in its message.
 func Filled(a Choice, input map[string]any) *job.AnswerProps {
-	message, _, _ := sentence(a.Message, input)
-	a.Message = job.Sentence(message)
+	a.Message = job.Sentence(fill(a.Message, input, func(_ string, v any) []job.Segment {
+		segments, _ := job.ValueSegments(v)
+		return segments
+	}))
 	return &a
 }
 
@@ -119,7 +121,11 @@ func Filled(a Choice, input map[string]any) *job.AnswerProps {
 func (a *Action) Asks(input map[string]any) *job.Asked {
 	asked := &job.Asked{}
 	var shown []string
-	asked.Segments, asked.Omitted, shown = sentence(a.Question, input)
+	asked.Segments = fill(a.Question, input, func(variable string, v any) []job.Segment {
+		segments, omitted := job.ValueSegments(v)
+		asked.Omitted, shown = asked.Omitted+omitted, append(shown, pointerTo(variable))
+		return segments
+	})
 	asked.Omitted += unnamed("", input, shown)
 	for _, f := range a.schema.Fields() {
 		asked.Fields = append(asked.Fields, job.AskedField{Name: f.Name, Title: job.FieldLabel(f.Title, f.Name)})
@@ -142,18 +148,6 @@ func (a *Action) LeftOut() (names []string) {
 		}
 	}
 	return names
-}
-
-// sentence puts an input's fields into a text for people, each in quotes that it cannot close.
-// omitted is the number of characters of the values that are left out, and shown contains the JSON
-// pointers of the fields.
-func sentence(text string, input map[string]any) (segments []job.Segment, omitted int, shown []string) {
-	segments = fill(text, input, func(variable string, v any) []job.Segment {
-		part, left := job.ValueSegments(v)
-		omitted, shown = omitted+left, append(shown, pointerTo(variable))
-		return part
-	})
-	return segments, omitted, shown
 }
 
 // unnamed returns the number of bytes of an input, or of a part of it at a JSON pointer, that a
@@ -303,12 +297,15 @@ func (p *Policy) actionProblems(list ast.Node) (problems []Problem) {
 	return problems
 }
 
+// problem returns a mistake in the part at path.
+func (a *Action) problem(message, hint string, path ...string) Problem {
+	return Problem{Line: a.Line(path...), Message: "actions: " + a.label + ": " + message, Hint: hint, Unreadable: a.schema == nil}
+}
+
 // fault records a mistake in the part at path, unless the message is empty.
 func (a *Action) fault(message, hint string, path ...string) {
 	if message != "" {
-		a.problems = append(a.problems, Problem{
-			Line: a.Line(path...), Message: "actions: " + a.label + ": " + message, Hint: hint, Unreadable: a.schema == nil,
-		})
+		a.problems = append(a.problems, a.problem(message, hint, path...))
 	}
 }
 
@@ -464,12 +461,10 @@ func inputFaults(text string, input *schema.Schema) []Problem {
 func checkPrograms(k *Kind) (problems []Problem) {
 	check := func(a *Action, command []string, at ...string) {
 		if len(command) > 0 && k.Dir == "" && strings.Contains(command[0], "/") && !path.IsAbs(command[0]) {
-			message := fmt.Sprintf("actions: %s: %s: %s is a relative path, but the kind is in no directory",
-				a.Name, strings.Join(at, ": "), command[0])
-			problems = append(problems, Problem{
-				Line: a.Line(at...), Message: message, Hint: "Name a program on PATH, or an absolute path.",
-				Unreadable: true, // Claude could write a file of that name
-			})
+			message := strings.Join(at, ": ") + ": " + command[0] + " is a relative path, but the kind is in no directory"
+			p := a.problem(message, "Name a program on PATH, or an absolute path.", at...)
+			p.Unreadable = true // Claude could write a file of that name
+			problems = append(problems, p)
 		}
 	}
 	for _, a := range k.Policy.Actions {

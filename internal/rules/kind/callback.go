@@ -78,18 +78,16 @@ func checkTools(k *Kind) (problems []Problem) {
 		if a == nil || a.schema == nil { // reported already
 			continue
 		}
-		add := func(at, message, hint string) {
-			problems = append(problems, Problem{Line: a.Line(at), Message: "actions: " + a.Name + ": " + message, Hint: hint})
-		}
 		if sendsHeaders(a.schema) {
-			add("input", "input: with callback: mcp, x-mcp-header is not allowed", "")
+			problems = append(problems, a.problem("input: with callback: mcp, x-mcp-header is not allowed", "", "input"))
 		}
 		if !IsActionTool(a.Name) {
-			add("name", "with callback: mcp, this name is reserved for a tool of the server", "Give the action another name.")
+			const message = "with callback: mcp, this name is reserved for a tool of the server"
+			problems = append(problems, a.problem(message, "Give the action another name.", "name"))
 		}
 		if len(a.Name) > longestTool {
 			message := fmt.Sprintf("with callback: mcp, a name may have %d letters at most", longestTool)
-			add("name", message, "Give the action a shorter name.")
+			problems = append(problems, a.problem(message, "Give the action a shorter name.", "name"))
 		}
 	}
 	return problems
