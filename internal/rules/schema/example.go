@@ -158,14 +158,16 @@ func typesOf(parts []*jsonschema.Schema) (types []string) {
 	for _, s := range parts {
 		types = append(types, s.Types...)
 	}
-	suggests := func(is func(s *jsonschema.Schema) bool) bool { return slices.ContainsFunc(parts, is) }
-	switch {
-	case len(types) > 0:
+	if len(types) > 0 {
 		return types
-	case suggests(func(s *jsonschema.Schema) bool { return len(s.Properties)+len(s.Required) > 0 }):
-		return []string{"object"}
-	case suggests(func(s *jsonschema.Schema) bool { return s.Items2020 != nil }):
-		return []string{"array"}
+	}
+	for _, s := range parts {
+		switch {
+		case len(s.Properties)+len(s.Required) > 0:
+			return []string{"object"}
+		case s.Items2020 != nil:
+			return []string{"array"}
+		}
 	}
 	return []string{"string"}
 }
