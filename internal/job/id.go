@@ -25,7 +25,6 @@ const MinIDPrefix = 6
 const (
 	randomLength = 26 // of crypto/rand.Text
 	shortLength  = 8
-	alphabet     = "abcdefghijklmnopqrstuvwxyz234567"
 )
 
 // IDPrefix is an id as people enter it. The full form is "<word>_<partition>_<random>"; a prefix of
@@ -37,16 +36,14 @@ type IDPrefix struct {
 // ParseIDPrefix parses text as an id of a word, such as JobIDs, or as its beginning. ok is false if
 // no id can begin with the text.
 func ParseIDPrefix(word, text string) (p IDPrefix, ok bool) {
-	p = IDPrefix{word: word, random: strings.ToLower(strings.TrimSpace(text))}
-	p.random = strings.TrimPrefix(p.random, word+"_")
-	if partition, random, found := strings.Cut(p.random, "_"); found {
-		p.partition, p.random = partition, random
-		ok = len(partition) == 2 && strings.Trim(partition, "0123456789abcdef") == ""
-	} else {
-		ok = true
+	parts := idPrefix().FindStringSubmatch(strings.TrimPrefix(strings.ToLower(strings.TrimSpace(text)), word+"_"))
+	if parts == nil {
+		return IDPrefix{word: word, random: text}, false // which no id has
 	}
-	return p, ok && len(p.random) <= randomLength && strings.Trim(p.random, alphabet) == ""
+	return IDPrefix{word: word, partition: parts[1], random: parts[2]}, true
 }
+
+var idPrefix = lazy.Regexp(`^(?:([0-9a-f]{2})_)?([a-z2-7]{0,26})$`)
 
 // TooShort reports whether it is too short for a search.
 func (p IDPrefix) TooShort() bool { return len(p.random) < MinIDPrefix }
