@@ -42,6 +42,7 @@ func compile(source []byte) (*Schema, []Problem) {
 		}
 	}
 	s.forClaude = shown.json()
+	s.items = s.itemSchemas()
 	return s, problems
 }
 

@@ -22,6 +22,7 @@ type Schema struct {
 	node      *Node // the part of it that is this schema
 	anchors   map[string]*Node
 	compiled  *jsonschema.Schema
+	items     map[string]*Schema // schemas of the items of array properties
 }
 
 // New compiles a schema, which may only refer to its own parts. The error lists all
@@ -49,13 +50,23 @@ func (s *Schema) ForClaude() json.RawMessage { return s.forClaude }
 // whole list is available; false if the schema has no such array, or one whose items differ
 // by position.
 func (s *Schema) Items(property string) (*Schema, bool) {
-	list := target(s.compiled).Properties[property]
-	if list == nil || target(list).PrefixItems != nil {
-		return nil, false
+	items, ok := s.items[property]
+	return items, ok
+}
+
+func (s *Schema) itemSchemas() map[string]*Schema {
+	schemas := map[string]*Schema{}
+	for name, property := range target(s.compiled).Properties {
+		compiled := target(property).Items2020
+		array := s.resolve(s.resolve(s.node).Get("properties").Get(name))
+		if target(property).PrefixItems != nil {
+			continue // an item's schema depends on its position, which is unknown in a batch
+		}
+		if part := s.resolve(array.Get("items")); compiled != nil && part != nil {
+			schemas[name] = &Schema{root: s.root, node: part, anchors: s.anchors, compiled: compiled}
+		}
 	}
-	array := s.resolve(s.resolve(s.node).Get("properties").Get(property))
-	items := &Schema{root: s.root, node: s.resolve(array.Get("items")), anchors: s.anchors, compiled: target(list).Items2020}
-	return items, items.compiled != nil && items.node != nil
+	return schemas
 }
 
 // target follows the references of a compiled schema that has no other rules.
