@@ -1,8 +1,10 @@
 package callback
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"ringback/internal/job"
 	"ringback/internal/rules/kind"
@@ -62,4 +64,79 @@ func (in *call) resultMessage(result json.RawMessage) *job.MessageBody {
 	m := job.DecodedResultMessage(in.payload, result)
 	m.UserID, m.SessionID = in.header.UserID, in.header.SessionID
 	return &m
+}
+
+const progressSchema = `{
+  "type": "object",
+  "required": ["message"],
+  "properties": {
+    "message": {"type": "string", "minLength": 1, "maxLength": 2000,
+      "description": "What Claude is doing, in one short sentence."},
+    "progress": {"type": "number", "minimum": 0, "maximum": 100, "description": "The completed share in percent; default 50."},
+    "type": {"enum": ["thinking", "querying", "results"], "description": "The phase of the work; default querying."}
+  },
+  "additionalProperties": false
+}`
+
+type success struct {
+	Success bool `json:"success"` // Always true.
+}
+
+// stored is success in JSON.
+var stored = json.RawMessage(`{"success":true}`)
+
+// reported answers a progress report.
+type reported struct {
+	Success bool `json:"success"` // Always true.
+	withMessages
+}
+
+// progress stores Claude's progress and publishes it to the user.
+func (h *Handler) progress(in *call) (json.RawMessage, error) {
+	if err := h.check(in, progressSchema); err != nil {
+		return nil, err
+	}
+	activity := job.Activity{Type: job.Querying, Progress: 50}
+	activity.Message, _ = in.payload["message"].(string)
+	if phase, given := in.payload["type"].(string); given {
+		activity.Type = job.ActivityType(phase)
+	}
+	if percent, given := in.payload["progress"].(json.Number); given {
+		activity.Progress, _ = percent.Float64() // the schema accepts only numbers that fit
+	}
+	text := job.MustJSON(activity)
+	outcome, err := h.store.Progress(in.ctx, in.id, in.header, text, job.ActivityDigest(text))
+	in.quiet = !outcome.Waiting
+	return stored, in.outcomeError(outcome, err)
+}
+
+const failureSchema = `{
+  "type": "object",
+  "required": ["error"],
+  "properties": {
+    "error": {"type": "string", "minLength": 1, "maxLength": 2000, "description": "Why the job cannot be done, for people."},
+    "errorCode": {"type": "string", "pattern": "^[a-z][a-z0-9_]{0,63}$",
+      "description": "The reason for programs; default claude_failed."},
+    "retryable": {"type": "boolean", "description": "Whether to retry the job; default false."}
+  },
+  "additionalProperties": false
+}`
+
+// failure ends a job, or this attempt of it, because Claude reports that it cannot do
+// it.
+func (h *Handler) failure(in *call) (json.RawMessage, error) {
+	if err := h.check(in, failureSchema); err != nil {
+		return nil, err
+	}
+	message, _ := in.payload["error"].(string)
+	text, _ := in.payload["errorCode"].(string)
+	code := cmp.Or(job.Code(text), job.CodeGaveUp)
+	if code != job.CodeGaveUp && code.Remedy() != "" {
+		return nil, h.wrongPayload(in, []job.Detail{{
+			Path: "/errorCode", Message: fmt.Sprintf("found %q, which only Ringback itself reports; use another code, or none", code),
+		}})
+	}
+	retryable, _ := in.payload["retryable"].(bool)
+	outcome, err := h.jobs.ReportFailure(in.ctx, in.id, code, message, retryable)
+	return stored, in.outcomeError(outcome, err)
 }

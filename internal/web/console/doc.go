@@ -4,10 +4,10 @@
 // # How it works
 //
 // Pages are rendered on the server. Everything that they show or do is a call of the API with the
-// visitor's credential (see calls.go), so there is one set of rules, and a page shows nothing that
+// visitor's credential (visit.api), so there is one set of rules, and a page shows nothing that
 // the API would not. Text from a model or a user stays text: html/template escapes it by context,
 // Markdown is rendered without its HTML (markdown.go), the cost of rendering is proportional to
-// what is rendered (bounds.go, json.go, form.Schema.spend), and a strict Content-Security-Policy
+// what is rendered (boundedParser, extentOf, form.Schema.spend), and a strict Content-Security-Policy
 // blocks scripts and styles that are not ours.
 //
 // Reading and answering work without JavaScript: links, forms and POST. The modules in static/ add

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"ringback/internal/job"
+	"ringback/internal/text/literal"
 )
 
 // tree is a JSON value prepared for people: a text, a table of names and values, or a list.
@@ -74,4 +75,111 @@ func isImage(name string) bool {
 		return false
 	}
 	return slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg"}, path.Ext(strings.ToLower(name)))
+}
+
+// The limits for formatting JSON. Beyond them it is shown unformatted.
+const (
+	// mostIndented is the factor by which indentation may lengthen it: deeply nested values are
+	// indented at every level.
+	mostIndented = 8
+	// mostValues is the maximum number of values shown as a tree.
+	mostValues = 10_000
+	// deepestTree is the maximum depth of that tree.
+	deepestTree = 8
+)
+
+type extent struct {
+	// values is the number of values, including names, or fewer. indented is the number of bytes that
+	// line breaks and indentation add.
+	values, indented int
+}
+
+// extentOf scans JSON once, without parsing it.
+func extentOf(text []byte) extent {
+	var e extent
+	depth, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+			e.values, e.indented = e.values+1, e.indented+1+2*depth
+		case c == '}' || c == ']':
+			depth--
+			e.indented += 1 + 2*max(depth, 0)
+		case c == ',' || c == ':':
+			e.values, e.indented = e.values+1, e.indented+1+2*max(depth, 0)
+		}
+	}
+	return e
+}
+
+// pretty formats JSON for people and preserves all digits. Invisible characters are written as JSON
+// escapes, so that sending the text back does not change the value.
+func pretty(text json.RawMessage) string {
+	shown := text
+	if extentOf(text).indented <= mostIndented*len(text) {
+		var out bytes.Buffer
+		if json.Indent(&out, text, "", "  ") != nil {
+			return string(text)
+		}
+		shown = out.Bytes()
+	} else if !json.Valid(text) {
+		return string(text)
+	}
+	return literal.JSON(unescaped.Replace(string(shown)))
+}
+
+// unescaped reverses Go's escapes of characters with a meaning in HTML.
+var unescaped = strings.NewReplacer(`\\`, `\\`, `\u003c`, "<", `\u003e`, ">", `\u0026`, "&")
+
+type resultView struct {
+	// Meals are those of a result that suggests meals; nil for other results.
+	Meals     []meal
+	Reasoning string
+	// Tree shows any other result.
+	Tree *tree
+	JSON string
+}
+
+type meal struct {
+	Date     string `json:"date"`
+	MealType string `json:"mealType"`
+	Notes    string `json:"notes"`
+	Recipe   struct {
+		Name        string      `json:"name"`
+		Description string      `json:"description"`
+		Servings    json.Number `json:"servings"`
+		PrepMinutes json.Number `json:"prepMinutes"`
+		CookMinutes json.Number `json:"cookMinutes"`
+		Ingredients []struct {
+			Name     string      `json:"name"`
+			Amount   json.Number `json:"amount"`
+			Unit     string      `json:"unit"`
+			Note     string      `json:"note"`
+			Optional bool        `json:"optional"`
+		} `json:"ingredients"`
+		Steps []string `json:"steps"`
+	} `json:"recipe"`
+}
+
+func newResult(j job.Job) *resultView {
+	shown := &resultView{JSON: pretty(j.Result)}
+	shown.Tree = newTree("", j.Result, here.Job(j.ID, "/files/"))
+	if shown.Tree.Raw {
+		return shown
+	}
+	var suggested struct {
+		Suggestions []meal `json:"suggestions"`
+		Reasoning   string `json:"reasoning"`
+	}
+	if job.UnmarshalExact(j.Result, &suggested) == nil && len(suggested.Suggestions) > 0 &&
+		suggested.Suggestions[0].Recipe.Name != "" {
+		shown.Reasoning, shown.Meals = suggested.Reasoning, suggested.Suggestions
+	}
+	return shown
 }

@@ -1,7 +1,10 @@
 package hub
 
 import (
+	"bytes"
 	"encoding/binary"
+	"net"
+	"sync"
 
 	"github.com/gorilla/websocket"
 
@@ -43,3 +46,29 @@ var resync = &frame{bytes: encode(websocket.TextMessage, `{"event":"resync"}`)}
 
 // pinger is a ping frame.
 var pinger = &frame{bytes: encode(websocket.PingMessage, "")}
+
+// gatherLimit is the number of bytes after which gathered frames are written.
+const gatherLimit = 32 << 10
+
+// writeFrames writes frames with as few system calls as possible.
+func writeFrames(to net.Conn, frames []*frame) error {
+	if len(frames) == 1 {
+		_, err := to.Write(frames[0].bytes)
+		return err
+	}
+	var gathered bytes.Buffer
+	for i, f := range frames {
+		gathered.Write(f.bytes)
+		if gathered.Len() < gatherLimit && i < len(frames)-1 {
+			continue
+		}
+		if _, err := to.Write(gathered.Bytes()); err != nil {
+			return err
+		}
+		gathered.Reset()
+	}
+	return nil
+}
+
+// noBuffers stops the library from allocating a write buffer for each connection.
+var noBuffers sync.Pool
