@@ -2,6 +2,7 @@ package hub_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -168,4 +169,142 @@ func TestFirstEventsOfAUserAreNotMissed(t *testing.T) {
 	must.Equal(t, []string{"k:pending"}, heard(before, 1))
 	begin(t, s, "gap")
 	must.Equal(t, []string{"k:pending", "k:pending"}, heard(gap, 2))
+}
+
+// What is queued for a client that does not read is bounded by number and by size.
+func TestAClientThatDoesNotReadIsCutOff(t *testing.T) {
+	t.Parallel()
+	for name, o := range map[string]hub.Options{
+		"many frames":  {QueueLimit: 10, QueueBytes: 1 << 40},
+		"large frames": {QueueLimit: 1 << 40, QueueBytes: 1 << 20},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, h, ctx := running(t, o)
+			go s.Subscribe(ctx, store.Subscriber{ResubscribedFunc: h.Resubscribed, EventFunc: h.Event})
+			id := begin(t, s, "u")
+			conn := connect(t, h, hub.Request{UserID: "u", RequestID: id, Resume: true})
+			_, _, err := conn.ReadMessage() // the job is pending
+			must.OK(t, err)
+			facts, _, _, err := s.Header(t.Context(), id)
+			must.OK(t, err)
+			long := []byte(`{"message":"` + strings.Repeat("x", 100_000) + `"}`)
+			for i := range 300 { // far more than the system keeps of a connection
+				must.Get(s.Progress(t.Context(), id, facts, long, fmt.Sprintf("%012d", i)))(t)
+			}
+			_ = conn.SetReadDeadline(time.Now().Add(time.Minute))
+			for err == nil {
+				_, _, err = conn.ReadMessage()
+			}
+			if !websocket.IsCloseError(err, int(hub.CloseSlow)) {
+				t.Errorf("it ended with %v", err)
+			}
+		})
+	}
+}
+
+// A frame that is larger than the queue is sent all the same.
+func TestALargeFrameIsSent(t *testing.T) {
+	t.Parallel()
+	s, h, ctx := running(t, hub.Options{QueueBytes: 10})
+	go s.Subscribe(ctx, store.Subscriber{ResubscribedFunc: h.Resubscribed, EventFunc: h.Event})
+	id := begin(t, s, "u")
+	for i := range 5 {
+		report(t, s, id, i)
+	}
+	conn := connect(t, h, hub.Request{UserID: "u", RequestID: id, Resume: true, Since: job.Seq(0)})
+	for range 6 { // the job is pending, too
+		_ = conn.SetReadDeadline(time.Now().Add(time.Minute))
+		if _, _, err := conn.ReadMessage(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A client that reads slowly loses pieces of text, but no event, and it is not cut off.
+func TestASlowClientLosesTextOnly(t *testing.T) {
+	t.Parallel()
+	s, h, ctx := running(t, hub.Options{QueueLimit: 100, WriteTimeout: time.Minute})
+	go s.Subscribe(ctx, store.Subscriber{ResubscribedFunc: h.Resubscribed, EventFunc: h.Event})
+	id := begin(t, s, "u")
+	conn := connect(t, h, hub.Request{UserID: "u", RequestID: id, Resume: true, Text: true})
+	const pieces, events = 5000, 70
+	filler := strings.Repeat("x", 4000)
+	for i := range pieces {
+		h.Text(store.TextEnvelope{RequestID: id, UserID: "u", Frame: fmt.Sprintf(`{"event":"k:text","data":{"piece":%d,"text":%q}}`, i+1, filler)})
+		if every := pieces / events; i%every == 0 && i/every < events {
+			report(t, s, id, i/every)
+		}
+	}
+	heard, last, got := 0, 0.0, 0
+	_ = conn.SetReadDeadline(time.Now().Add(time.Minute))
+	for heard < events {
+		_, text, err := conn.ReadMessage()
+		if err != nil {
+			t.Fatalf("after %d events and %d pieces: %v", heard, got, err)
+		}
+		var frame struct {
+			Event string
+			Data  struct {
+				Piece   float64
+				Message string
+			}
+		}
+		must.OK(t, json.Unmarshal(text, &frame))
+		switch frame.Event {
+		case "k:text":
+			if frame.Data.Piece <= last {
+				t.Errorf("piece %v came after %v", frame.Data.Piece, last)
+			}
+			last = frame.Data.Piece
+			got++
+		case "k:activity":
+			if frame.Data.Message != strconv.Itoa(heard) {
+				t.Fatalf("event %s came in place of %d", frame.Data.Message, heard)
+			}
+			heard++
+		}
+	}
+	if got >= pieces {
+		t.Errorf("it got all %d pieces: it was not slow", got)
+	}
+}
+
+// A client that ends only the text of a job still gets its events.
+func TestTextAloneCanBeEnded(t *testing.T) {
+	t.Parallel()
+	s, h, ctx := running(t, hub.Options{})
+	go s.Subscribe(ctx, store.Subscriber{ResubscribedFunc: h.Resubscribed, EventFunc: h.Event})
+	id := begin(t, s, "u")
+	conn := connect(t, h, hub.Request{
+		UserID: "u", Resume: true, MayFollow: func(context.Context, job.ID) error { return nil },
+	})
+	next := func() string {
+		t.Helper()
+		_ = conn.SetReadDeadline(time.Now().Add(time.Minute))
+		for {
+			_, text, err := conn.ReadMessage()
+			must.OK(t, err)
+			for _, name := range []string{"ack", "k:text", "7"} {
+				if strings.Contains(string(text), `"`+name+`"`) {
+					return name
+				}
+			}
+		}
+	}
+	write := func() {
+		h.Text(store.TextEnvelope{RequestID: id, UserID: "u", Frame: `{"event":"k:text","data":{"text":"x"}}`})
+	}
+	send := func(kind string) {
+		t.Helper()
+		must.OK(t, conn.WriteMessage(websocket.TextMessage, fmt.Appendf(nil, `{"type":%q,"requestId":%q,"text":true}`, kind, id)))
+		must.Equal(t, "ack", next())
+	}
+	send("subscribe")
+	write()
+	must.Equal(t, "k:text", next())
+	send("unsubscribe")
+	write()
+	report(t, s, id, 7)
+	must.Equal(t, "7", next())
 }
