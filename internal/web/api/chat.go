@@ -38,6 +38,14 @@ func (s *Server) readMessage(c echo.Context, sender job.Sender) (checkpoint.Inco
 		return m, err
 	}
 	m.UserID = userID
+	if e := checkMessage(&m, sender); e != nil {
+		return m, e
+	}
+	return m, s.rememberSession(c, m.UserID, m.SessionID)
+}
+
+// checkMessage returns what is wrong with a message; nil if nothing is.
+func checkMessage(m *checkpoint.Incoming, sender job.Sender) error {
 	e := job.Errorf(job.Invalid, "Invalid request")
 	wrong := func(path, message string) { e.Details = append(e.Details, job.Detail{Path: path, Message: message}) }
 	if fault := job.SessionNames.Fault(m.SessionID); fault != "" {
@@ -60,9 +68,9 @@ func (s *Server) readMessage(c echo.Context, sender job.Sender) (checkpoint.Inco
 		wrong("/props", "expected an object")
 	}
 	if e.Details != nil {
-		return m, e
+		return e
 	}
-	return m, s.rememberSession(c, m.UserID, m.SessionID)
+	return nil
 }
 
 // rememberSession records the user of a session that a request names. A name that is invalid is not

@@ -38,38 +38,46 @@ func readToken(secret, token string, maxAge time.Duration) (caller, error) {
 		token, &claims, func(*jwt.Token) (any, error) { return []byte(secret), nil }, jwt.WithValidMethods([]string{signing.Alg()}),
 		jwt.WithExpirationRequired(), jwt.WithStrictDecoding(), jwt.WithIssuedAt(), jwt.WithLeeway(clockSkew),
 	)
-	if err == nil && !time.Now().Before(claims.ExpiresAt.Time) { // without leeway
+	now, until := time.Now(), claims.ExpiresAt
+	switch {
+	case err != nil:
+	case !now.Before(until.Time): // without leeway
 		err = jwt.ErrTokenExpired
-	}
-	if err == nil && claims.NotBefore != nil && time.Now().Before(claims.NotBefore.Time) {
+	case claims.NotBefore != nil && now.Before(claims.NotBefore.Time):
 		err = jwt.ErrTokenNotValidYet
 	}
 	switch {
-	case err == nil && !hasOneReading(token):
+	case err != nil:
+		return caller{}, tokenFault(err, claims)
+	case !hasOneReading(token):
 		return caller{}, errors.New("the token is malformed: a name occurs twice, or in upper case")
-	case err == nil && claims.Subject == "":
+	case claims.Subject == "":
 		return caller{}, errors.New("the token has no sub (the userId)")
-	case err == nil && checkSubject(claims.Subject) != nil:
+	case checkSubject(claims.Subject) != nil:
 		return caller{}, errors.New("the token's sub is not a valid userId")
-	case err == nil && maxAge > 0 && time.Until(claims.ExpiresAt.Time) > maxAge+clockSkew:
+	case maxAge > 0 && time.Until(until.Time) > maxAge+clockSkew:
 		return caller{}, fmt.Errorf("the token expires in more than %s (TOKEN_MAX_AGE): create one with an earlier exp", maxAge)
-	case err == nil:
-		until := claims.ExpiresAt.Time
-		return caller{userID: claims.Subject, until: func() (time.Time, bool) { return until, time.Now().Before(until) }}, nil
-	case errors.Is(err, jwt.ErrTokenMalformed):
-		return caller{}, errors.New("the token is malformed: it is not a JWT with sub as text and exp as a number")
-	case errors.Is(err, jwt.ErrTokenUnverifiable), errors.Is(err, jwt.ErrTokenSignatureInvalid):
-		return caller{}, fmt.Errorf("the token has a wrong signature: it is not signed with JWT_SECRET by %s", signing.Alg())
-	case errors.Is(err, jwt.ErrTokenRequiredClaimMissing):
-		return caller{}, errors.New("the token has no exp (the time at which it expires)")
-	case errors.Is(err, jwt.ErrTokenExpired):
-		return caller{}, fmt.Errorf("the token expired at %s", claims.ExpiresAt.UTC().Format(time.RFC3339))
-	case errors.Is(err, jwt.ErrTokenUsedBeforeIssued):
-		return caller{}, fmt.Errorf("the token's iat is ahead of this server's clock: %s", claims.IssuedAt.UTC().Format(time.RFC3339))
-	case errors.Is(err, jwt.ErrTokenNotValidYet):
-		return caller{}, fmt.Errorf("the token is not valid before %s", claims.NotBefore.UTC().Format(time.RFC3339))
 	}
-	return caller{}, errors.New("the token's claims cannot be read")
+	return caller{userID: claims.Subject, until: func() (time.Time, bool) { return until.Time, time.Now().Before(until.Time) }}, nil
+}
+
+// tokenFault describes why a token was refused by the library.
+func tokenFault(err error, claims jwt.RegisteredClaims) error {
+	switch {
+	case errors.Is(err, jwt.ErrTokenMalformed):
+		return errors.New("the token is malformed: it is not a JWT with sub as text and exp as a number")
+	case errors.Is(err, jwt.ErrTokenUnverifiable), errors.Is(err, jwt.ErrTokenSignatureInvalid):
+		return fmt.Errorf("the token has a wrong signature: it is not signed with JWT_SECRET by %s", signing.Alg())
+	case errors.Is(err, jwt.ErrTokenRequiredClaimMissing):
+		return errors.New("the token has no exp (the time at which it expires)")
+	case errors.Is(err, jwt.ErrTokenExpired):
+		return fmt.Errorf("the token expired at %s", claims.ExpiresAt.UTC().Format(time.RFC3339))
+	case errors.Is(err, jwt.ErrTokenUsedBeforeIssued):
+		return fmt.Errorf("the token's iat is ahead of this server's clock: %s", claims.IssuedAt.UTC().Format(time.RFC3339))
+	case errors.Is(err, jwt.ErrTokenNotValidYet):
+		return fmt.Errorf("the token is not valid before %s", claims.NotBefore.UTC().Format(time.RFC3339))
+	}
+	return errors.New("the token's claims cannot be read")
 }
 
 // hasOneReading reports whether all programs read the same claims in a token: some take the first of two

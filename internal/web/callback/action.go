@@ -72,9 +72,14 @@ func (h *Handler) action(in *call) (json.RawMessage, error) {
 	case gated && !a.confirmed:
 		return h.confirm(a, "")
 	}
+	return h.startAction(a, gated, noPreview)
+}
+
+// startAction runs an action, unless it is gated and no person has allowed it. noPreview is why its preview failed.
+func (h *Handler) startAction(a *actionCall, gated bool, noPreview error) (json.RawMessage, error) {
 	run := lifecycle.RunID("run_" + strings.ToLower(rand.Text()))
-	outcome, run, about, err := h.jobs.StartAction(in.ctx, lifecycle.NewRun{
-		RequestID: in.id, Run: run, ApprovalKey: approval.Key(a.operation), AuditFields: a.operation,
+	outcome, run, about, err := h.jobs.StartAction(a.ctx, lifecycle.NewRun{
+		RequestID: a.id, Run: run, ApprovalKey: approval.Key(a.operation), AuditFields: a.operation,
 		Chat: a.shown(string(run)), Timeout: a.action.Timeout, Gated: gated,
 	})
 	switch {
@@ -86,7 +91,7 @@ func (h *Handler) action(in *call) (json.RawMessage, error) {
 		h.log.Warn("action refused", "requestId", a.id, "action", a.action.Name, "reason", outcome.Reason)
 		return h.confirm(a, outcome.Outdated)
 	case !outcome.OK():
-		return nil, in.refused(outcome)
+		return nil, a.refused(outcome)
 	case outcome.Kind == lifecycle.Accepted:
 		if a.input, err = approval.InputOf(about); err != nil {
 			return nil, err

@@ -86,18 +86,11 @@ func (h *Handler) admit(in *call, ep endpoint) error {
 		return job.Errorf(job.Forbidden, "This is another job's request").
 			WithHint("Use the REQUEST_ID of your callback configuration, unchanged.")
 	}
-	r, cached := h.cache.Get(in.id)
-	if !cached {
-		if !h.stranger(in).Allow() {
-			return tooFast()
-		}
-		var err error
-		if r, err = h.refresh(in); err != nil {
-			return err
-		}
-	}
-	r, fresh, err := h.checkSignature(in, r, !cached)
+	r, fresh, err := h.lookUp(in)
 	if err != nil {
+		return err
+	}
+	if r, fresh, err = h.checkSignature(in, r, fresh); err != nil {
 		return err
 	}
 	sig := in.signature
@@ -117,6 +110,18 @@ func (h *Handler) admit(in *call, ep endpoint) error {
 		in.header = in.header.Unsigned()
 	}
 	return h.noteWebhook(in)
+}
+
+// lookUp finds the request of a call, in the cache or the store.
+func (h *Handler) lookUp(in *call) (r *request, isFresh bool, err error) {
+	if r, cached := h.cache.Get(in.id); cached {
+		return r, false, nil
+	}
+	if !h.stranger(in).Allow() {
+		return nil, false, tooFast()
+	}
+	r, err = h.refresh(in)
+	return r, true, err
 }
 
 // checkSignature checks the signature, if there is one, and then the caller's rate. The cache may be stale: before

@@ -152,18 +152,23 @@ func (v *visit) waysOn(e *job.Error) []pageLink {
 	} else if e.Kind == job.Unavailable || e.Kind == job.Internal || e.Kind == job.TooMany {
 		links = append(links, pageLink{localPath(v.Request().URL.RequestURI()), "Try again"})
 	}
+	return append(append(links, pagesNear(path, e)...), pageLink{"/", "To the overview"})
+}
+
+// pagesNear returns the pages that a path is likely to be meant for.
+func pagesNear(path string, e *job.Error) []pageLink {
 	switch about, below, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/"); {
 	case about == "jobs" && e.Kind == job.Method:
 		id, _, _ := strings.Cut(below, "/")
-		links = append(links, pageLink{here.Job(job.ID(id), ""), "To the job"})
+		return []pageLink{{here.Job(job.ID(id), ""), "To the job"}}
 	case about == "jobs" && strings.HasPrefix(below, "new/"):
-		links = append(links, pageLink{"/jobs/new", "All kinds"})
+		return []pageLink{{"/jobs/new", "All kinds"}}
 	case about == "jobs" && below != "":
-		links = append(links, pageLink{"/jobs", "All jobs"})
+		return []pageLink{{"/jobs", "All jobs"}}
 	case about == "inbox" && below != "":
-		links = append(links, pageLink{"/inbox", "To the inbox"})
+		return []pageLink{{"/inbox", "To the inbox"}}
 	}
-	return append(links, pageLink{"/", "To the overview"})
+	return nil
 }
 
 // cameFrom returns the page that sent the request; empty if it is not one of ours.

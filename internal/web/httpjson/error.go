@@ -141,30 +141,23 @@ func elsewhere(path string) string {
 // WriteText responds with a body that is already JSON. It adds a newline at the end, so
 // that in a terminal the prompt begins on a new line.
 func WriteText(c echo.Context, status int, text []byte) error {
-	c.Response().Header()[echo.HeaderContentType] = contentType
-	if err := c.JSONBlob(status, text); err != nil || bytes.HasSuffix(text, newline) {
-		return err
-	}
-	_, err := c.Response().Write(newline)
-	return err
+	return c.JSONBlob(status, asLine(text))
 }
 
 // WriteThrough is WriteText, and returns once the whole response has left the process. Its length is in the
 // header, so that the client has it then.
 func WriteThrough(c echo.Context, status int, text []byte) error {
-	length := len(text)
-	if !bytes.HasSuffix(text, newline) {
-		length++
-	}
-	c.Response().Header().Set(echo.HeaderContentLength, strconv.Itoa(length))
+	text = asLine(text)
+	c.Response().Header().Set(echo.HeaderContentLength, strconv.Itoa(len(text)))
 	if err := WriteText(c, status, text); err != nil {
 		return err
 	}
 	return http.NewResponseController(c.Response().Writer).Flush()
 }
 
-// Responses share these instead of allocating their own.
-var (
-	newline     = []byte("\n")
-	contentType = []string{echo.MIMEApplicationJSON}
-)
+func asLine(text []byte) []byte {
+	if bytes.HasSuffix(text, []byte("\n")) {
+		return text
+	}
+	return append(slices.Clip(text), '\n')
+}
