@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"net/http"
 	"strings"
 	"sync"
 
@@ -12,6 +13,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"ringback/internal/job"
+	"ringback/internal/people/notify"
 	"ringback/internal/rules/lifecycle"
 	"ringback/internal/store"
 	"ringback/internal/turn/claude"
@@ -286,4 +288,123 @@ func (h *Handler) wrongPayload(in *call, details []job.Detail) error {
 	}
 	return job.Errorf(job.Invalid, invalidPayload).
 		WithHint("Correct each of these and send the whole payload again.").WithDetails(details...)
+}
+
+// late returns the error for a known request that is over, with the reason why nothing
+// more can be submitted, in the same words as about an unknown one.
+func (in *call) late(state job.State) error {
+	reason := map[job.State]string{
+		job.Expired:   "The job's deadline has passed.",
+		job.Cancelled: "The job was cancelled.",
+		job.Rejected:  "A person rejected the job's result.",
+		job.Failed:    "The job has failed.",
+		job.Received:  "The job's result was already accepted.",
+	}[state]
+	return job.Errorf(job.NotFound, "%s", in.unknown).
+		WithHint("%s Nothing more can be submitted for it: stop now.", reason)
+}
+
+// errBusy refuses a question while another one waits.
+var errBusy = job.Errorf(job.Conflict, "Another question of yours still waits for its answer").
+	WithHint("Wait for that answer first; ask one question at a time.")
+
+// outcomeError returns err, or why the outcome of a callback is not accepted; nil if it is.
+func (in *call) outcomeError(o lifecycle.Outcome, err error) error {
+	if err != nil || o.OK() {
+		return err
+	}
+	return in.refused(o)
+}
+
+// refused turns the outcome of a callback that was not accepted into an error.
+func (in *call) refused(o lifecycle.Outcome) error {
+	switch o.Kind {
+	case lifecycle.Unknown:
+		return job.Errorf(job.NotFound, "%s", in.unknown)
+	case lifecycle.Conflict:
+		return job.Errorf(job.Conflict, "A different result was already accepted").
+			WithHint("The first result counts. Do not submit again: your task is complete.")
+	case lifecycle.Busy:
+		return errBusy
+	case lifecycle.Stale:
+		return job.Errorf(job.Unavailable, "Other batches arrived at the same moment").WithHint("Send this batch again.")
+	case lifecycle.Refused:
+		switch {
+		case o.State.Terminal():
+			return in.late(o.State)
+		case o.State.Parked():
+			return job.Errorf(job.Conflict, "The user was asked and has not answered yet").
+				WithHint("Nothing can be submitted until then. Stop now: you will be called again with the reply.")
+		case o.State == job.Pending:
+			return job.Errorf(job.Conflict, "The job is not running").WithHint("Stop now: it will be started again.")
+		}
+	default:
+	}
+	return job.Errorf(job.Internal, "Unexpected outcome %s", o)
+}
+
+func tooFast() error {
+	return job.Errorf(job.TooMany, "Too many callbacks").
+		WithHint("Wait a second, then send it again.")
+}
+
+// webhook holds the headers and the body of a callback that is signed as a Standard Webhook, so that its
+// signature covers the body. It is nil for one without such headers.
+type webhook struct {
+	header http.Header
+	body   []byte
+}
+
+func webhookOf(header http.Header, body string) *webhook {
+	for _, name := range [...]string{notify.HeaderID, notify.HeaderTimestamp, notify.HeaderSignature} {
+		if len(header.Values(name)) > 0 { // one alone is a webhook, too: a wrong one
+			return &webhook{header, []byte(body)}
+		}
+	}
+	return nil
+}
+
+// signer returns the signature of the turn by whose secret a call is signed; empty for a call without
+// proof. Callers that have only the turn's hmac may sign with that. Error: Forbidden if any proof that a
+// call carries is wrong.
+func (in *call) signer(h store.JobHeader) (job.Signature, error) {
+	sig, secret := in.signature, h.Secret()
+	switch {
+	case in.webhook == nil, secret == "" && sig != "" && h.Signed(sig): // nothing of an ended job can change
+	case secret == "" && in.state.Terminal():
+		return "", in.late(in.state)
+	case secret == "":
+		return "", lifecycle.WrongSignature()
+	default:
+		sig = secret.Sign(in.id)
+		keys, err := notify.ParseSecrets(string(secret) + " " + string(sig))
+		if err != nil {
+			return "", err
+		}
+		if err := keys.Verify(in.webhook.header, in.webhook.body); err != nil {
+			return "", job.Errorf(job.Forbidden, "Invalid signature: %v", err).
+				WithHint("Sign webhook-id.webhook-timestamp.body with the HMAC_SIGNATURE of your callback configuration as the key. If you did, another turn of this job has begun and yours is over: stop now.")
+		}
+	}
+	for _, one := range [...]job.Signature{in.signature, sig} {
+		if one != "" && !h.Signed(one) {
+			return "", lifecycle.WrongSignature()
+		}
+	}
+	return sig, nil
+}
+
+// noteWebhook refuses a second message under the id of another one. The same message again is answered like
+// any callback that is repeated. Error: Conflict.
+func (h *Handler) noteWebhook(in *call) error {
+	if in.webhook == nil {
+		return nil
+	}
+	id := in.webhook.header.Get(notify.HeaderID)
+	isSame, err := h.store.NoteWebhook(in.ctx, in.id, id, job.Digest(in.webhook.body))
+	if err != nil || isSame {
+		return err
+	}
+	return job.Errorf(job.Conflict, "The %s %q belongs to another message", notify.HeaderID, id).
+		WithHint("Give each message a unique id, and use it again only if you send the same message again.")
 }
