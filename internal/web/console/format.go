@@ -16,11 +16,11 @@ import (
 
 func functions(files static) template.FuncMap {
 	return template.FuncMap{
-		"stamp":     func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-		"clock":     func(t time.Time) string { return t.UTC().Format("15:04:05") },
-		"seconds":   func(n *float64) string { return span(time.Duration(*n * float64(time.Second))) },
-		"percent":   func(share *float64) string { return fmt.Sprintf("%.0f%%", *share*100) },
-		"imageData": imageData, "round": job.RoundWords, "static": files.path, "ago": ago, "until": untilText,
+		"stamp":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+		"clock":   func(t time.Time) string { return t.UTC().Format("15:04:05") },
+		"seconds": func(n *float64) string { return span(time.Duration(*n * float64(time.Second))) },
+		"percent": func(share *float64) string { return fmt.Sprintf("%.0f%%", *share*100) },
+		"base64":  base64.StdEncoding.EncodeToString, "round": job.RoundWords, "static": files.path, "ago": ago, "until": untilText,
 		"span": span, "usd": usd, "count": thousands,
 		"stateWords": stateWords, "fileName": func(parts ...string) string { return job.FileName(strings.Join(parts, "/")) },
 		"tone": tone, "shortID": shortID, "jobPath": here.Job, "jobFile": here.File, "leavePath": leavePath,
@@ -31,12 +31,6 @@ func functions(files static) template.FuncMap {
 		"bare":  job.Bare, "upper": strings.ToUpper, "attempt": attemptText,
 		"took": tookText, "answer": replyText, "line": literal.Line,
 	}
-}
-
-// imageData returns the image of a preview as a data URL. The server has checked its type.
-func imageData(p *job.Preview) template.URL {
-	text := base64.StdEncoding.EncodeToString(p.Data)
-	return template.URL("data:" + p.MediaType + ";base64," + text) //nolint:gosec // an image of a known type, in base64
 }
 
 // stateTexts are the states that people know by other words, and tones the states with another

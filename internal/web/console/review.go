@@ -313,7 +313,7 @@ func (v *visit) decideAgain(q question, sent url.Values, e *job.Error) (bool, er
 	}
 	view, shown, err := v.newReview(q.RequestID)
 	if err != nil {
-		return false, nil //nolint:nilerr // then the question is shown, which needs less
+		return false, err // then the question is shown, which needs less
 	}
 	seen := number(sent.Get("iteration"))
 	switch {

@@ -196,9 +196,6 @@ func (c *Console) credential(ctx context.Context, s signIn) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	credential, err := box.Open(nil, nil, sealed, []byte(s.PathID))
-	if err != nil {
-		return "", nil //nolint:nilerr // the cookie was taken to another private path
-	}
+	credential, _ := box.Open(nil, nil, sealed, []byte(s.PathID)) // none if the cookie was taken to another private path
 	return string(credential), nil
 }
