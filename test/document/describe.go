@@ -3,8 +3,15 @@ package document
 import (
 	_ "embed"
 	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
 	"path"
+	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync"
 	"unicode"
@@ -12,26 +19,133 @@ import (
 	"ringback/internal/text/lazy"
 )
 
-//go:embed descriptions.json
-var descriptionsJSON []byte
-
-// descriptions contains the comments of the source, see describe_test.go.
-var descriptions = sync.OnceValue(func() (d struct {
-	Types map[string]struct {
-		Comment string            `json:"comment"`
-		Fields  map[string]string `json:"fields"`
-	} `json:"types"`
-	Values map[string][]struct {
-		Value   string `json:"value"`
-		Comment string `json:"comment"`
-	} `json:"values"`
-},
-) {
-	if err := json.Unmarshal(descriptionsJSON, &d); err != nil {
-		panic("document: " + err.Error()) // the file is embedded in the program
+// descriptions contains the comments of the source: of Go types that are encoded as JSON, and of the values of named
+// strings.
+var descriptions = sync.OnceValue(func() described {
+	all := described{map[string]typeDescription{}, map[string][]value{}}
+	for _, dir := range []string{
+		"internal/web/api", "internal/web/callback", "internal/people/checkpoint", "internal/web/hub", "internal/job",
+		"internal/rules/lifecycle", "internal/store", "test/document",
+	} {
+		files, err := filepath.Glob(filepath.Join(root(), dir, "*.go"))
+		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			var syntax *ast.File
+			if syntax, err = parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments); err != nil {
+				break
+			}
+			all.file(syntax)
+		}
+		if err != nil || files == nil {
+			panic(fmt.Sprintf("document: the source in %s cannot be read: %v", dir, err))
+		}
 	}
-	return d
+	return all
 })
+
+// root returns the directory of the module: tests start in that of their package.
+func root() string {
+	dir := "."
+	for _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil; _, err = os.Stat(filepath.Join(dir, "go.mod")) {
+		dir = filepath.Join("..", dir)
+	}
+	return dir
+}
+
+// described contains the comments, by "<package>.<type>".
+type described struct {
+	Types  map[string]typeDescription
+	Values map[string][]value
+}
+
+type typeDescription struct {
+	Comment string
+	Fields  map[string]string
+}
+
+// value is one of the values of a named string.
+type value struct {
+	Value   string
+	Comment string
+}
+
+func (d described) file(syntax *ast.File) {
+	for _, declaration := range syntax.Decls {
+		group, ok := declaration.(*ast.GenDecl)
+		if !ok {
+			continue
+		}
+		for _, spec := range group.Specs {
+			switch spec := spec.(type) {
+			case *ast.TypeSpec:
+				comment := spec.Doc
+				if comment == nil && len(group.Specs) == 1 {
+					comment = group.Doc
+				}
+				d.structure(syntax.Name.Name+"."+spec.Name.Name, spec.Type, comment)
+			case *ast.ValueSpec:
+				if group.Tok == token.CONST {
+					d.constant(syntax.Name.Name, spec)
+				}
+			}
+		}
+	}
+}
+
+// structure records the comments of a struct that has JSON tags.
+func (d described) structure(name string, of ast.Expr, comment *ast.CommentGroup) {
+	structure, ok := of.(*ast.StructType)
+	if !ok {
+		return
+	}
+	fields := map[string]string{}
+	isJSON := false
+	for _, field := range structure.Fields.List {
+		if field.Tag == nil || !strings.Contains(field.Tag.Value, `json:"`) {
+			continue
+		}
+		isJSON = true
+		for _, ident := range field.Names {
+			if text := textOf(field.Doc, field.Comment); text != "" {
+				fields[ident.Name] = text
+			}
+		}
+	}
+	if isJSON {
+		d.Types[name] = typeDescription{textOf(comment), fields}
+	}
+}
+
+// constant records a value of a named string.
+func (d described) constant(pkg string, spec *ast.ValueSpec) {
+	named, ok := spec.Type.(*ast.Ident)
+	if !ok || len(spec.Values) != 1 {
+		return
+	}
+	literal, ok := spec.Values[0].(*ast.BasicLit)
+	if !ok || literal.Kind != token.STRING {
+		return
+	}
+	text, err := strconv.Unquote(literal.Value)
+	if err != nil || text == "" || ast.IsExported(named.Name) != ast.IsExported(spec.Names[0].Name) {
+		return
+	}
+	comment := strings.TrimPrefix(textOf(spec.Doc, spec.Comment), spec.Names[0].Name+" ")
+	key := pkg + "." + named.Name
+	d.Values[key] = append(d.Values[key], value{text, comment})
+}
+
+// textOf returns the first comment that is not empty, on one line.
+func textOf(groups ...*ast.CommentGroup) string {
+	for _, group := range groups {
+		if text := group.Text(); text != "" {
+			return strings.Join(strings.Fields(text), " ")
+		}
+	}
+	return ""
+}
 
 func keyOf(t reflect.Type) string { return path.Base(t.PkgPath()) + "." + plainName(t) }
 
@@ -43,12 +157,12 @@ func plainName(t reflect.Type) string {
 // commentOf returns the comment of a type or of one of its fields, reworded in terms of the
 // JSON names.
 func commentOf(t reflect.Type, field string) string {
-	described := descriptions().Types[keyOf(t)]
+	of := descriptions().Types[keyOf(t)]
 	if field == "" {
-		return inJSONNames(worded(described.Comment, plainName(t), ""), t)
+		return inJSONNames(worded(of.Comment, plainName(t), ""), t)
 	}
 	f, _ := t.FieldByName(field)
-	return inJSONNames(worded(described.Fields[field], field, tagName(f)), t)
+	return inJSONNames(worded(of.Fields[field], field, tagName(f)), t)
 }
 
 func tagName(f reflect.StructField) string {

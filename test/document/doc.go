@@ -7,11 +7,8 @@
 // jobs are defined in package lifecycle. So nothing is served without being described.
 //
 // Schemas are derived from the types by reflection. The meaning of their fields and values is described only in the
-// comments of the source: descriptions.json contains these comments. go generate writes the file, and a test checks
-// that it is up to date.
+// comments of the source, which are read from there.
 //
 // Examples are recorded: examples.json contains what a test sent to a real server and the responses (go test
 // ./test/contract -run EveryAnswer -update).
 package document
-
-//go:generate go test -vet=off . -run TestDescriptionsAreUpToDate -update

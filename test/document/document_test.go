@@ -1,28 +1,20 @@
 package document
 
 import (
-	"encoding/json"
 	"net/http"
-	"os"
 	"slices"
 	"testing"
 
 	"ringback/internal/job"
 	"ringback/internal/rules/lifecycle"
 	"ringback/internal/web/contract"
-	"ringback/test/must"
 )
 
 // valuesOf returns the values that a named string of package job has in the source.
 func valuesOf(t *testing.T, name string) []string {
 	t.Helper()
-	text := must.Get(os.ReadFile("descriptions.json"))(t)
-	var all struct {
-		Values map[string][]struct{ Value string }
-	}
-	must.OK(t, json.Unmarshal(text, &all))
 	var values []string
-	for _, v := range all.Values[name] {
+	for _, v := range descriptions().Values[name] {
 		values = append(values, v.Value)
 	}
 	if values == nil {
