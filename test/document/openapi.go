@@ -138,10 +138,7 @@ func (d *openAPI) bodySchema(b contract.Body) any {
 			delete(all, "additionalProperties")
 		}
 		return all
-	case b.InputOf != "":
-		if b.InputOf != contract.InputOf {
-			d.schemas.fault("a body has the input of the kind %s", b.InputOf)
-		}
+	case b.WithInput:
 		d.bodies[contract.WithInput] = text(d.schemas.resolved(own))
 		return contract.WithInput
 	case b.Open:

@@ -13,6 +13,7 @@ import (
 	"ringback/internal/job/strictjson"
 	"ringback/internal/rules/lifecycle"
 	"ringback/internal/text/lazy"
+	"ringback/internal/web/contract"
 )
 
 // newJob is the body of POST /api/jobs.
@@ -67,8 +68,6 @@ func (s *Server) createJob(c echo.Context) error {
 	return c.JSON(http.StatusAccepted, job.CreatedJob{RequestID: j.ID, SessionID: j.SessionID, State: j.State})
 }
 
-const suggestionsKind = "meal-suggestions"
-
 // createSuggestions creates a job for meal suggestions. Its body is the input of that kind,
 // and may also contain the fields of requester.
 func (s *Server) createSuggestions(c echo.Context) error {
@@ -76,7 +75,7 @@ func (s *Server) createSuggestions(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	n, about := newJob{Kind: suggestionsKind, Input: body}, map[string]any{}
+	n, about := newJob{Kind: contract.SuggestionsKind, Input: body}, map[string]any{}
 	for field := range job.FieldsOf(reflect.TypeFor[requester]()) {
 		if v, there := body[field]; there {
 			about[field] = v

@@ -171,7 +171,7 @@ var jobRoutes = []route{
 		"creates a job of the kind meal-suggestions. The body is its input, with `userId`, `sessionId`, `idempotencyKey`, `tags`",
 		accepted("The job is stored and waits for a worker.", createdSuggestions{}), noJobOrPlace...,
 	).query(parameter("userId", contract.Text(), "The owner of the job, if the body names none.")).
-		body(contract.Body{Type: requester{}, InputOf: suggestionsKind}).creates(true),
+		body(contract.Body{Type: requester{}, WithInput: true}).creates(true),
 	get("/api/jobs", "listJobs", (*Server).listJobs,
 		"lists jobs, newest first. Filters: `kind`, `status` (several: `a,b`), `userId`, `tag`, `q`, `createdSince`, `createdUntil`, `idPrefix`; pages: `limit` (default 50, at most 500), `cursor` (the previous page's `nextCursor`); `fields` selects fields",
 		ok("The page.", jobPage[contract.Fields[job.Job]]{}),

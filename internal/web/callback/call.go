@@ -97,8 +97,7 @@ func (h *Handler) admit(in *call, ep endpoint) error {
 	}
 	sig := in.signature
 	in.header, in.limiter, in.recording = r.header, r.limiter, r.recording
-	in.recording.RLock() // the answer before may not be recorded yet
-	defer in.recording.RUnlock()
+	r.awaitRecording()
 	if !fresh && !ep.cached { // another turn may have started, and this caller's may be over
 		var known bool
 		if in.header, in.state, known, err = h.store.Header(in.ctx, in.id); err != nil || !known {
@@ -112,6 +111,12 @@ func (h *Handler) admit(in *call, ep endpoint) error {
 		in.header = in.header.Unsigned()
 	}
 	return h.noteWebhook(in)
+}
+
+// awaitRecording waits until what the answer before has delivered is recorded.
+func (r *request) awaitRecording() {
+	r.recording.RLock()
+	defer r.recording.RUnlock()
 }
 
 // lookUp finds the request of a call, in the cache or the store.

@@ -101,8 +101,8 @@ type Body struct {
 	Type any
 	// Schema is the JSON Schema of additional fields that are not part of a struct.
 	Schema json.RawMessage
-	// InputOf is a kind; the fields of its input are also in the body.
-	InputOf string
+	// WithInput is true if the fields of the input of SuggestionsKind are also in the body.
+	WithInput bool
 	// Open is true if further fields depend on the job's kind.
 	Open bool
 	// ByKind is true if the field input is the input of the kind in the field kind.

@@ -43,10 +43,10 @@ type Document struct {
 const (
 	// ByKind is the body in which the field kind decides about the field input.
 	ByKind = "@by kind"
-	// WithInput is the body with the fields of the input of InputOf.
+	// WithInput is the body with the fields of the input of SuggestionsKind.
 	WithInput = "@with input"
-	// InputOf is the kind of WithInput.
-	InputOf = "meal-suggestions"
+	// SuggestionsKind is the kind of WithInput, and of the jobs that POST /api/suggestions creates.
+	SuggestionsKind = "meal-suggestions"
 )
 
 func withKinds(base []byte, kinds []Kind) ([]byte, error) {
@@ -66,7 +66,7 @@ func withKinds(base []byte, kinds []Kind) ([]byte, error) {
 	}
 	if d.Paths != nil {
 		for body, schema := range map[string]object{
-			ByKind: schemas.byKind(kinds), WithInput: schemas.Joined(schemas[WithInput], schemas[InputOf+".input"]),
+			ByKind: schemas.byKind(kinds), WithInput: schemas.Joined(schemas[WithInput], schemas[SuggestionsKind+".input"]),
 		} {
 			delete(schema, "description")
 			text, err := Written(schema)
