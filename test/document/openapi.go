@@ -18,7 +18,7 @@ func OpenAPI(c Contract) ([]byte, error) {
 	s.events(c.Events)
 	d := openAPI{schemas: s, paths: map[string]object{}, names: map[string]bool{}, bodies: contract.Schemas{}}
 	for _, r := range c.Routes {
-		d.route(r)
+		d.route(completed(r))
 	}
 	responses := object{}
 	for _, row := range Errors {

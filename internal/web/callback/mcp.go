@@ -33,37 +33,12 @@ import (
 var mcpEndpoint = endpoint{unknown: unknownOrExpired, Route: contract.Route{
 	Method: http.MethodPost, Path: claude.MCPPath, Name: "mcp", Tag: contract.Callbacks, Access: contract.Claude,
 	Summary: "serves the callbacks as tools of an MCP server (streamable HTTP). For kinds with `callback: mcp`; the job's id and the signature are in headers",
-	Body:    &contract.Body{Type: rpcRequest{}, Open: true},
+	Body:    &contract.Body{Open: true},
 	Answers: []contract.Answer{
-		{Status: http.StatusOK, Text: "The JSON-RPC response; for a tool, it contains the callback's response.", Type: rpcResponse{}},
+		{Status: http.StatusOK, Text: "The JSON-RPC response; for a tool, it contains the callback's response."},
 		{Status: http.StatusAccepted, Text: "The notification was received."},
 	},
 }}
-
-// rpcRequest is a request of JSON-RPC, as in MCP.
-type rpcRequest struct {
-	// Version is always "2.0".
-	Version string `json:"jsonrpc"`
-	// ID is a number or a string; notifications have none.
-	ID any `json:"id,omitempty"`
-	// Method is one of server/discover, initialize, tools/list, tools/call.
-	Method string `json:"method"`
-	// Params are the parameters of the method.
-	Params map[string]any `json:"params,omitempty"`
-}
-
-// rpcResponse is the response to an rpcRequest.
-type rpcResponse struct {
-	// Version is always "2.0".
-	Version string `json:"jsonrpc"`
-	// ID is the ID of the request.
-	ID any `json:"id"`
-	// Result is the result of the method. The result of a tool is in content, as text that
-	// contains the callback's JSON answer; isError is set if it is a refusal.
-	Result map[string]any `json:"result,omitempty"`
-	// Error is the error in the protocol's terms, if there is no result.
-	Error map[string]any `json:"error,omitempty"`
-}
 
 // serverKey is the context key of a request's MCP server.
 type serverKey struct{}

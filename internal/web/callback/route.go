@@ -7,7 +7,6 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"ringback/internal/job"
 	"ringback/internal/web/contract"
 )
 
@@ -54,29 +53,8 @@ func (h *Handler) Register(e *echo.Echo) {
 	e.Add(mcpEndpoint.Method, mcpEndpoint.Path, h.serveMCP)
 }
 
-// envelope contains the fields that each callback has in addition to its payload.
-type envelope struct {
-	// RequestID is the job's id.
-	RequestID job.ID `json:"requestId"`
-	// HMAC is the hex HMAC-SHA256 of the requestId under the secret of the turn, which
-	// Claude finds in its prompt.
-	HMAC job.Signature `json:"hmac"`
-}
-
-// openEnvelope is the envelope of progress, in which the signature is optional.
-type openEnvelope struct {
-	// RequestID is the job's id.
-	RequestID job.ID `json:"requestId"`
-	// HMAC is the hex HMAC-SHA256 of the requestId under the secret of the turn. It is
-	// optional here if CALLBACK_STRICT is false, as on a server without keys or sandbox.
-	HMAC job.Signature `json:"hmac,omitempty"`
-}
-
 // described returns the route of a callback.
 func described(path, name, summary string, body contract.Body, answers ...any) contract.Route {
-	if body.Type == nil {
-		body.Type = envelope{}
-	}
 	answer := contract.Answer{Status: http.StatusOK, Text: "The callback was stored.", OneOf: answers}
 	if len(answers) == 1 {
 		answer.Type, answer.OneOf = answers[0], nil
@@ -94,7 +72,7 @@ func payload(schema string) contract.Body { return contract.Body{Schema: json.Ra
 
 func progressAt(path, name, summary string) endpoint {
 	body := payload(progressSchema)
-	body.Type = openEnvelope{}
+	body.Unsigned = true
 	return endpoint{
 		Route: described(path, name, summary, body, reported{}), handle: (*Handler).progress,
 		unknown: "Unknown request", unsigned: true, cached: true, withMessages: true,

@@ -23,7 +23,7 @@ import (
 )
 
 // reader renders Markdown. goldmark escapes all text; safeNodes renders the nodes that could
-// contain anything else. Links go to a page that shows their target (leave.go). A test compares the
+// contain anything else. Links go to a page that shows their target (newLeave). A test compares the
 // result with what a sanitizer allows.
 var reader = sync.OnceValue(func() goldmark.Markdown {
 	return goldmark.New(

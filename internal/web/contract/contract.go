@@ -97,12 +97,14 @@ type Parameter struct {
 // Body describes a request body: one JSON object, unless Media is set. Its fields are those
 // of Type, and those of one of the other settings.
 type Body struct {
-	// Type is a value of the struct that is parsed.
+	// Type is a value of the struct that is parsed; nil for the envelope of a callback.
 	Type any
 	// Schema is the JSON Schema of additional fields that are not part of a struct.
 	Schema json.RawMessage
 	// WithInput is true if the fields of the input of SuggestionsKind are also in the body.
 	WithInput bool
+	// Unsigned is true if the signature of a callback is optional.
+	Unsigned bool
 	// Open is true if further fields depend on the job's kind.
 	Open bool
 	// ByKind is true if the field input is the input of the kind in the field kind.
