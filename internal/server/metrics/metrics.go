@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -57,28 +58,18 @@ func Counter(name, help string, value func() int) prometheus.Collector {
 // Space is the free and the total space of a file system, in bytes.
 type Space struct{ Free, Total uint64 }
 
-var (
-	info = prometheus.NewDesc("ringback_info",
-		"1, with the version of this node and the format in which it writes the store.", []string{"version", "format"}, nil)
-	heartbeat = prometheus.NewDesc("ringback_last_heartbeat_timestamp_seconds",
-		"Time of the last heartbeat of this node that reached the store, in seconds since 1970.", nil, nil)
-	clockOffset = prometheus.NewDesc("ringback_store_clock_offset_seconds",
-		"Offset of the clock of Redis from this node's, in seconds; positive if Redis is ahead.", nil, nil)
-	dataDirFree = prometheus.NewDesc("ringback_data_dir_free_bytes",
-		"Free space on the file system of DATA_DIR, in bytes.", nil, nil)
-	dataDirSize = prometheus.NewDesc("ringback_data_dir_size_bytes",
-		"Size of the file system of DATA_DIR, in bytes.", nil, nil)
-)
-
 func (n Node) state(_ context.Context, set setFunc) {
-	set(info, 1, n.Version, strconv.Itoa(n.Format))
+	set("ringback_info", "1, with the version of this node and the format in which it writes the store.", 1,
+		"version", n.Version, "format", strconv.Itoa(n.Format))
 	if at := n.Heartbeat(); !at.IsZero() {
-		set(heartbeat, float64(at.UnixMilli())/1000)
+		set("ringback_last_heartbeat_timestamp_seconds",
+			"Time of the last heartbeat of this node that reached the store, in seconds since 1970.", float64(at.UnixMilli())/1000)
 	}
-	set(clockOffset, n.ClockOffset().Seconds())
+	set("ringback_store_clock_offset_seconds",
+		"Offset of the clock of Redis from this node's, in seconds; positive if Redis is ahead.", n.ClockOffset().Seconds())
 	if space, err := n.FreeSpace(); err == nil {
-		set(dataDirFree, float64(space.Free))
-		set(dataDirSize, float64(space.Total))
+		set("ringback_data_dir_free_bytes", "Free space on the file system of DATA_DIR, in bytes.", float64(space.Free))
+		set("ringback_data_dir_size_bytes", "Size of the file system of DATA_DIR, in bytes.", float64(space.Total))
 	}
 }
 
@@ -166,7 +157,8 @@ type collector struct {
 	read func(ctx context.Context, set setFunc)
 }
 
-type setFunc func(d *prometheus.Desc, value float64, labels ...string)
+// setFunc sets a metric. labels are names, each with its value behind it.
+type setFunc func(name, help string, value float64, labels ...string)
 
 // readTimeout is the time that the store has to respond.
 const readTimeout = 2 * time.Second
@@ -178,7 +170,11 @@ func (collector) Describe(chan<- *prometheus.Desc) {}
 func (c collector) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
 	defer cancel()
-	c.read(ctx, func(d *prometheus.Desc, value float64, labels ...string) {
-		to <- prometheus.MustNewConstMetric(d, c.valueType, value, labels...)
+	c.read(ctx, func(name, help string, value float64, labels ...string) {
+		var names, values []string
+		for label := range slices.Chunk(labels, 2) {
+			names, values = append(names, label[0]), append(values, label[1])
+		}
+		to <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, names, nil), c.valueType, value, values...)
 	})
 }
