@@ -48,7 +48,6 @@ var within = map[string][]string{
 		"turn/artifact", "turn/claude", "turn/claude/simulated", "turn/model", "turn/review", "turn/workspace",
 	},
 	"turn/workspace":  {"turn/claude"},
-	"people/outbox":   {"people/notify"},
 	"store/doctor":    {"store"},
 	"store/redisd":    {"store"},
 	"store/storetest": {"store", "store/redisd"},
@@ -109,7 +108,7 @@ func TestInternalHasItsFolders(t *testing.T) {
 // job.UnmarshalExact.
 func TestWhatOthersWroteIsDecodedExactly(t *testing.T) {
 	t.Parallel()
-	for _, pkg := range []string{"turn/action", "people/checkpoint", "web/hub", "rules/kind", "rules/lifecycle", "people/notify", "people/outbox", "turn/review"} {
+	for _, pkg := range []string{"turn/action", "people/checkpoint", "web/hub", "rules/kind", "rules/lifecycle", "people/notify", "turn/review"} {
 		for _, file := range must.Get(filepath.Glob("../internal/" + pkg + "/*.go"))(t) {
 			if strings.HasSuffix(file, "_test.go") || strings.HasSuffix(file, "review/prepare.go") { // the server's own copy of a change
 				continue

@@ -10,7 +10,7 @@
 // If a person is needed, internal/people/checkpoint asks in the chat and takes the reply;
 // internal/rules/intent interprets its words. internal/turn/action runs what was approved.
 // internal/turn/review takes a code change from Claude to its repositories, in the clones of
-// internal/turn/workspace. internal/people/outbox notifies webhooks and Slack of all this.
+// internal/turn/workspace. internal/people/notify notifies webhooks and Slack of all this.
 //
 // internal/job contains the types that all of these share, and the state machine that
 // docs/architecture.md draws; internal/server wires everything together, and internal/cli

@@ -9,7 +9,7 @@ import (
 	"ringback/internal/outbound"
 	"ringback/internal/people/checkpoint"
 	"ringback/internal/people/notify"
-	"ringback/internal/people/outbox"
+
 	"ringback/internal/rules/lifecycle"
 	"ringback/internal/sandbox/door"
 	"ringback/internal/sandbox/process"
@@ -32,7 +32,7 @@ func (n *node) startPeople(context.Context) (stop func(), err error) {
 		CallbackTimeout: c.CallbackTimeout, Retention: c.Retention, QueueTimeout: c.HumanTimeout, HumanTimeout: c.HumanTimeout,
 		UserLimit: c.UserLimit, UserQuota: job.Quota{AtOnce: c.JobsPerUserAtOnce, PerDay: c.JobsPerUserPerDay},
 		Budgets: budgetsOf(c), StateChangedFunc: n.stateChanged, ConcludedFunc: n.concluded,
-		Notify: notified(c).Ways(), ComposeFunc: outbox.Compose(job.Pages(c.PublicURL)),
+		Notify: notified(c).Ways(), ComposeFunc: notify.Compose(job.Pages(c.PublicURL)),
 		Structured: !c.UseCallback, Repositories: n.repositories(),
 		KindsDir: c.PromptsDir, NodeTimeout: c.NodeTimeout,
 	})
@@ -47,18 +47,18 @@ func (n *node) startPeople(context.Context) (stop func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	n.outbox = outbox.New(n.store, outbox.Handlers{
+	n.outbox = notify.NewOutbox(n.store, notify.Handlers{
 		StartInterpretingFunc: n.checkpoints.StartInterpreting, FinishInterpretingFunc: n.checkpoints.FinishInterpreting,
 		FollowFunc: n.jobs.Follow,
-	}, outbox.Notifier{Addresses: notified(c), TrustedFunc: trusted.Notify, GuardedFunc: guarded.Notify}, n.log)
+	}, notify.Notifier{Addresses: notified(c), TrustedFunc: trusted.Notify, GuardedFunc: guarded.Notify}, n.log)
 	n.claude = c.FindClaude()
 	n.misspelt, _ = misspeltSettings(c, n.kinds)
 	return nil, n.newActions(trusted)
 }
 
 // notified returns the addresses for notifications about jobs.
-func notified(c config.Config) outbox.Addresses {
-	return outbox.Addresses{Webhook: c.WebhookURL, Slack: c.SlackURL}
+func notified(c config.Config) notify.Addresses {
+	return notify.Addresses{Webhook: c.WebhookURL, Slack: c.SlackURL}
 }
 
 func (n *node) newActions(trusted *notify.Webhook) error {

@@ -16,7 +16,8 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/people/checkpoint"
-	"ringback/internal/people/outbox"
+	"ringback/internal/people/notify"
+
 	"ringback/internal/rules/kind"
 	"ringback/internal/rules/lifecycle"
 	"ringback/internal/sandbox/process"
@@ -227,7 +228,7 @@ type node struct {
 	hub         *hub.Hub
 	jobs        *lifecycle.Service
 	checkpoints *checkpoint.Service
-	outbox      *outbox.Outbox
+	outbox      *notify.Outbox
 	// actions runs actions for Claude.
 	actions *action.Service
 	runner  *runner.Runner

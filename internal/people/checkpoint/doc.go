@@ -10,5 +10,5 @@
 // so that any reply to it can be interpreted. A reply arrives as a Reply, or as a chat message
 // (ToLLM), for which which.go finds the question. answer.go, with decide.go, understand.go and
 // ask_again.go, determines its effect, and lifecycle stores that in one step. A call that asks
-// waits in Hold. StartInterpreting and FinishInterpreting are tasks of package outbox.
+// waits in Hold. StartInterpreting and FinishInterpreting are tasks of package notify.
 package checkpoint

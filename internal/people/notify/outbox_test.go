@@ -1,4 +1,4 @@
-package outbox_test
+package notify_test
 
 import (
 	"context"
@@ -15,7 +15,6 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/people/notify"
-	"ringback/internal/people/outbox"
 	"ringback/internal/rules/lifecycle"
 	"ringback/internal/store"
 	"ringback/test/must"
@@ -170,22 +169,22 @@ func TestTasksAreTriedUntilTheyAreDone(t *testing.T) {
 }
 
 // run runs an outbox until the test ends; attempt handles each task, of any kind.
-func run(t *testing.T, q *queue, attempt func() error) *outbox.Outbox {
+func run(t *testing.T, q *queue, attempt func() error) *notify.Outbox {
 	t.Helper()
-	handlers := outbox.Handlers{
+	handlers := notify.Handlers{
 		StartInterpretingFunc:  func(context.Context, lifecycle.Round) error { return attempt() },
 		FinishInterpretingFunc: func(context.Context, job.ID) error { return attempt() },
 		FollowFunc:             func(context.Context, job.ID) error { return attempt() },
 	}
 	called := func(context.Context, string, string, []byte) error { return attempt() }
-	return runWith(t, q, handlers, outbox.Notifier{
-		Addresses: outbox.Addresses{Webhook: "https://hook.example"}, TrustedFunc: called, GuardedFunc: called,
+	return runWith(t, q, handlers, notify.Notifier{
+		Addresses: notify.Addresses{Webhook: "https://hook.example"}, TrustedFunc: called, GuardedFunc: called,
 	})
 }
 
-func runWith(t *testing.T, q *queue, handlers outbox.Handlers, notifier outbox.Notifier) *outbox.Outbox {
+func runWith(t *testing.T, q *queue, handlers notify.Handlers, notifier notify.Notifier) *notify.Outbox {
 	t.Helper()
-	o := outbox.New(q, handlers, notifier, slog.New(slog.DiscardHandler))
+	o := notify.NewOutbox(q, handlers, notifier, slog.New(slog.DiscardHandler))
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() { defer close(ended); o.Run(ctx) }()
@@ -225,9 +224,9 @@ func TestSlowServerOfOthersHoldsUpNothingOfOurs(t *testing.T) {
 			<-ctx.Done()
 			return nil
 		}
-		o := runWith(t, q, outbox.Handlers{
+		o := runWith(t, q, notify.Handlers{
 			FinishInterpretingFunc: func(context.Context, job.ID) error { read <- time.Now(); return nil },
-		}, outbox.Notifier{Addresses: outbox.Addresses{Webhook: "https://hook.example"}, TrustedFunc: hang})
+		}, notify.Notifier{Addresses: notify.Addresses{Webhook: "https://hook.example"}, TrustedFunc: hang})
 		<-hung
 		start := time.Now()
 		q.mu.Lock()
@@ -251,8 +250,8 @@ func TestTaskUnderWayIsFinishedBeforeAnOutboxStops(t *testing.T) {
 			time.Sleep(10 * time.Second)
 			return ctx.Err()
 		}
-		o := outbox.New(q, outbox.Handlers{}, outbox.Notifier{
-			Addresses: outbox.Addresses{Webhook: "https://hook.example"}, TrustedFunc: slow,
+		o := notify.NewOutbox(q, notify.Handlers{}, notify.Notifier{
+			Addresses: notify.Addresses{Webhook: "https://hook.example"}, TrustedFunc: slow,
 		}, slog.New(slog.DiscardHandler))
 		ctx, stop := context.WithCancel(t.Context())
 		go func() { <-begun; stop() }()
@@ -272,8 +271,8 @@ func TestAReceiverThatHangsHoldsUpNoOther(t *testing.T) {
 		}
 		q := newQueue(tasks...)
 		var underWay, most, told atomic.Int64
-		runWith(t, q, outbox.Handlers{}, outbox.Notifier{
-			Addresses: outbox.Addresses{Webhook: "https://hangs.example", Slack: "https://works.example"},
+		runWith(t, q, notify.Handlers{}, notify.Notifier{
+			Addresses: notify.Addresses{Webhook: "https://hangs.example", Slack: "https://works.example"},
 			TrustedFunc: func(ctx context.Context, address, _ string, _ []byte) error {
 				if address == "https://works.example" {
 					told.Add(1)

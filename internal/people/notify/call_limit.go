@@ -1,4 +1,4 @@
-package outbox
+package notify
 
 import (
 	"context"
@@ -37,7 +37,7 @@ type callLimit struct {
 func newCallLimit() *callLimit {
 	hosts, err := lru.New[string, *semaphore.Weighted](maxHosts)
 	if err != nil {
-		panic("outbox: " + err.Error()) // only for a size below 1
+		panic("notify: " + err.Error()) // only for a size below 1
 	}
 	return &callLimit{semaphore.NewWeighted(maxCalls), semaphore.NewWeighted(maxInLine), hosts}
 }

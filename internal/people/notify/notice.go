@@ -1,4 +1,4 @@
-package outbox
+package notify
 
 import (
 	"context"
@@ -6,13 +6,12 @@ import (
 	"time"
 
 	"ringback/internal/job"
-	"ringback/internal/people/notify"
 	"ringback/internal/rules/lifecycle"
 	"ringback/internal/store"
 )
 
 // SendFunc posts a JSON body to an address. id is the same each time one notification is sent. It is
-// implemented by notify.Webhook's Notify.
+// implemented by Webhook's Notify.
 type SendFunc func(ctx context.Context, address, id string, body []byte) error
 
 // Addresses are the configured receivers of notifications; an empty one is not notified.
@@ -87,11 +86,11 @@ func compose(kind lifecycle.TaskKind, n lifecycle.Notice, pages job.Pages) ([]by
 			SessionID: c.SessionID, UserID: c.UserID, Checkpoint: c, RunID: props.RunID, CheckpointType: c.Type, Reply: c.Reply,
 		}})
 	case kind == lifecycle.TaskSlack && n.Checkpoint != nil && n.Checkpoint.Outcome != nil:
-		return notify.SlackOutcome(*n.Checkpoint)
+		return SlackOutcome(*n.Checkpoint)
 	case kind == lifecycle.TaskSlack && n.Checkpoint != nil:
-		return notify.SlackQuestion(*n.Checkpoint, pages)
+		return SlackQuestion(*n.Checkpoint, pages)
 	case kind == lifecycle.TaskSlack:
-		return notify.SlackEnd(*n.Job)
+		return SlackEnd(*n.Job)
 	case n.Checkpoint != nil && n.Checkpoint.Outcome != nil:
 		return json.Marshal(notice{"checkpoint.outcome", n.Checkpoint.Outcome.At, n.Sequence, jobData{*n.Job, n.Checkpoint}})
 	case n.Checkpoint != nil:

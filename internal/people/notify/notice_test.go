@@ -1,4 +1,4 @@
-package outbox_test
+package notify_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"ringback/internal/job"
-	"ringback/internal/people/outbox"
+	"ringback/internal/people/notify"
 	"ringback/internal/rules/lifecycle"
 	"ringback/internal/store"
 	"ringback/test/must"
@@ -51,7 +51,7 @@ func noticeOf(t task) store.Notice {
 	case !strings.HasPrefix(t.ref, "ended|"+jobID):
 		return n
 	}
-	body, err := outbox.Compose("")(t.kind, about)
+	body, err := notify.Compose("")(t.kind, about)
 	if err != nil {
 		panic(err)
 	}
@@ -83,11 +83,11 @@ type call struct {
 
 func TestWhatTheOutsideIsTold(t *testing.T) {
 	t.Parallel()
-	both := outbox.Addresses{Webhook: "https://hook.example", Slack: "https://slack.example"}
+	both := notify.Addresses{Webhook: "https://hook.example", Slack: "https://slack.example"}
 	cases := []struct {
 		name      string
 		task      task
-		addresses outbox.Addresses
+		addresses notify.Addresses
 		want      *call
 	}{
 		{
@@ -138,9 +138,9 @@ func TestWhatTheOutsideIsTold(t *testing.T) {
 			both,
 			&call{"trusted", "https://hook.example", mutedID, "checkpoint.answered", "2026-03-01T11:00:00Z", []string{`"run_id":""`}},
 		},
-		{"nobody, where no address is configured any more", task{lifecycle.TaskWebhook, "ended|req_1|1"}, outbox.Addresses{Slack: both.Slack}, nil},
-		{"nobody in Slack, where only a webhook is configured", task{lifecycle.TaskSlack, "ended|req_1|1"}, outbox.Addresses{Webhook: both.Webhook}, nil},
-		{"nobody, where whoever asked from outside reads the messages", task{lifecycle.TaskResume, mutedID}, outbox.Addresses{Slack: both.Slack}, nil},
+		{"nobody, where no address is configured any more", task{lifecycle.TaskWebhook, "ended|req_1|1"}, notify.Addresses{Slack: both.Slack}, nil},
+		{"nobody in Slack, where only a webhook is configured", task{lifecycle.TaskSlack, "ended|req_1|1"}, notify.Addresses{Webhook: both.Webhook}, nil},
+		{"nobody, where whoever asked from outside reads the messages", task{lifecycle.TaskResume, mutedID}, notify.Addresses{Slack: both.Slack}, nil},
 		{"nobody of a question that was deleted", task{lifecycle.TaskWebhook, "opened|chk_9"}, both, nil},
 		{"nobody of a job that was deleted", task{lifecycle.TaskSlack, "ended|req_9|1"}, both, nil},
 	}
@@ -149,14 +149,14 @@ func TestWhatTheOutsideIsTold(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				var sent []call
-				sendAs := func(by string) outbox.SendFunc {
+				sendAs := func(by string) notify.SendFunc {
 					return func(_ context.Context, address, id string, body []byte) error {
 						sent = append(sent, read(t, by, address, id, body, c.want))
 						return nil
 					}
 				}
 				q := newQueue(c.task)
-				runWith(t, q, outbox.Handlers{}, outbox.Notifier{
+				runWith(t, q, notify.Handlers{}, notify.Notifier{
 					Addresses: c.addresses, TrustedFunc: sendAs("trusted"), GuardedFunc: sendAs("guarded"),
 				})
 				time.Sleep(time.Hour)
@@ -196,12 +196,12 @@ func read(t *testing.T, by, address, id string, body []byte, want *call) call {
 func TestOnlyConfiguredAddressesMakeTasks(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		addresses outbox.Addresses
+		addresses notify.Addresses
 		want      []lifecycle.TaskKind
 	}{
-		"none":      {outbox.Addresses{}, nil},
-		"a webhook": {outbox.Addresses{Webhook: "https://hook.example"}, []lifecycle.TaskKind{lifecycle.TaskWebhook}},
-		"both":      {outbox.Addresses{Webhook: "https://hook.example", Slack: "https://slack.example"}, []lifecycle.TaskKind{lifecycle.TaskWebhook, lifecycle.TaskSlack}},
+		"none":      {notify.Addresses{}, nil},
+		"a webhook": {notify.Addresses{Webhook: "https://hook.example"}, []lifecycle.TaskKind{lifecycle.TaskWebhook}},
+		"both":      {notify.Addresses{Webhook: "https://hook.example", Slack: "https://slack.example"}, []lifecycle.TaskKind{lifecycle.TaskWebhook, lifecycle.TaskSlack}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

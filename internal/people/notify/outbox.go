@@ -1,4 +1,4 @@
-package outbox
+package notify
 
 import (
 	"context"
@@ -49,9 +49,9 @@ type Outbox struct {
 	due *store.Schedule
 }
 
-// New returns an outbox, which works while Run does. To learn of new tasks immediately,
+// NewOutbox returns an outbox, which works while Run does. To learn of new tasks immediately,
 // subscribe its Task to the store, see store.Subscriber.
-func New(queue Queue, handlers Handlers, notifier Notifier, log *slog.Logger) *Outbox {
+func NewOutbox(queue Queue, handlers Handlers, notifier Notifier, log *slog.Logger) *Outbox {
 	limit := newCallLimit()
 	notifier.TrustedFunc, notifier.GuardedFunc = limit.bound(notifier.TrustedFunc), limit.bound(notifier.GuardedFunc)
 	return &Outbox{queue: queue, handlers: handlers, notifier: notifier, log: log, due: store.NewSchedule()}

@@ -1,4 +1,4 @@
-package outbox
+package notify
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"ringback/internal/job"
-	"ringback/internal/people/notify"
 	"ringback/internal/rules/lifecycle"
 	"ringback/internal/store"
 )
@@ -48,7 +47,7 @@ func (o *Outbox) book(ctx context.Context, p store.Partition, t store.Task, d de
 		log.Info("notification delayed: too many calls", "in", after, "error", err)
 		return o.postpone(p, after, o.queue.PostponeTask(ctx, p, t, after))
 	}
-	after, again := notify.Retry(err, d.notice.Age)
+	after, again := Retry(err, d.notice.Age)
 	if !again {
 		log.Error("notification given up", "error", err)
 		return o.queue.GiveUpNotice(ctx, p, t, err.Error())

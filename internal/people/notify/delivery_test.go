@@ -1,4 +1,4 @@
-package outbox_test
+package notify_test
 
 import (
 	"context"
@@ -18,7 +18,6 @@ import (
 
 	"ringback/internal/job"
 	"ringback/internal/people/notify"
-	"ringback/internal/people/outbox"
 	"ringback/internal/rules/lifecycle"
 	"ringback/internal/store"
 	"ringback/internal/store/storetest"
@@ -72,14 +71,14 @@ func (r *receiver) count(of func() int) int {
 func deliver(t *testing.T, s *storetest.Service, webhook, slack *receiver) (stop func()) {
 	t.Helper()
 	hook := must.Get(notify.NewWebhook("a secret of the test", false))(t)
-	return runOutbox(t, s, outbox.Notifier{
-		Addresses: outbox.Addresses{Webhook: webhook.URL, Slack: slack.URL}, TrustedFunc: hook.Notify, GuardedFunc: hook.Notify,
+	return runOutbox(t, s, notify.Notifier{
+		Addresses: notify.Addresses{Webhook: webhook.URL, Slack: slack.URL}, TrustedFunc: hook.Notify, GuardedFunc: hook.Notify,
 	})
 }
 
-func runOutbox(t *testing.T, s *storetest.Service, notifier outbox.Notifier) (stop func()) {
+func runOutbox(t *testing.T, s *storetest.Service, notifier notify.Notifier) (stop func()) {
 	t.Helper()
-	o := outbox.New(s.Store, outbox.Handlers{}, notifier, slog.New(slog.DiscardHandler))
+	o := notify.NewOutbox(s.Store, notify.Handlers{}, notifier, slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { o.Run(ctx) })
@@ -87,7 +86,7 @@ func runOutbox(t *testing.T, s *storetest.Service, notifier outbox.Notifier) (st
 	return func() { cancel(); running.Wait() }
 }
 
-var notified = lifecycle.Options{Notify: []lifecycle.TaskKind{lifecycle.TaskWebhook, lifecycle.TaskSlack}, ComposeFunc: outbox.Compose("")}
+var notified = lifecycle.Options{Notify: []lifecycle.TaskKind{lifecycle.TaskWebhook, lifecycle.TaskSlack}, ComposeFunc: notify.Compose("")}
 
 // started returns a new job of a user; that of "other" has a large input.
 func started(t *testing.T, s *storetest.Service, user string) job.Job {
@@ -262,7 +261,7 @@ func TestAServerWithoutAnAddressLeavesNoticesToOthers(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, notified, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
 		webhook, slack := startReceiver(t, http.StatusOK), startReceiver(t, http.StatusOK)
-		without := runOutbox(t, s, outbox.Notifier{})
+		without := runOutbox(t, s, notify.Notifier{})
 		for range 5 {
 			must.OK(t, s.Cancel(t.Context(), started(t, s, "u").ID, job.Actor{}))
 		}
