@@ -16,7 +16,7 @@ func (n *node) startMembership(ctx context.Context) (stop func(), err error) {
 		return nil, err
 	}
 	n.unwanted = make(chan error, 1)
-	return running(n.stay)
+	return running(n.stay), nil
 }
 
 // prepare checks the store and prepares it for this version.
@@ -45,7 +45,8 @@ func (n *node) untilAvailable(ctx context.Context, call func(context.Context) er
 	patience := time.After(storePatience)
 	for {
 		err := call(ctx)
-		if _, wrong := errors.AsType[unfit](err); err == nil || wrong || errors.Is(err, store.ErrFormat) || errors.Is(err, store.ErrHeld) {
+		_, isUnfit := errors.AsType[unfit](err)
+		if err == nil || isUnfit || errors.Is(err, store.ErrFormat) || errors.Is(err, store.ErrHeld) {
 			return err
 		}
 		n.log.Warn("waiting for the store", "store", n.db.description, "error", err)

@@ -12,7 +12,9 @@ import (
 )
 
 func (n *node) newMetrics() *metrics.Metrics {
-	connections := func(of func(guard.Stats) int) func() int { return func() int { return of(n.connections.Stats()) } }
+	connections := func(number func(guard.Stats) int) func() int {
+		return func() int { return number(n.connections.Stats()) }
+	}
 	return metrics.New(
 		metrics.Node{
 			Version: n.opts.Version, Format: store.Format, Heartbeat: n.heartbeat, ClockOffset: func() time.Duration { return n.storeFitness().ClockOffset },
@@ -28,7 +30,8 @@ func (n *node) newMetrics() *metrics.Metrics {
 		metrics.Gauge("ringback_turns_blocked", "1 while this node cannot start turns, such as with a full disk; /readyz has the reason.",
 			n.of(blocked)),
 		metrics.Counter("ringback_turns_not_started_total", "Turns that this node failed to start.", n.of((*runner.Runner).NotStarted)),
-		metrics.Counter("ringback_turns_stalled_total", "Turns that this node ended because they stalled.", n.of((*runner.Runner).Stalled)),
+		metrics.Counter("ringback_turns_stalled_total", "Turns that this node ended because they stalled.",
+			n.of((*runner.Runner).Stalled)),
 		metrics.Counter("ringback_store_errors_total", "Calls of the store that failed on this node because the store was unavailable.",
 			func() int { return int(n.store.Errors()) }),
 		metrics.Gauge("ringback_connections", "Open connections of this node, WebSockets among them.",

@@ -140,17 +140,13 @@ func (n *node) wait(ctx context.Context) (err error) {
 	case <-ctx.Done():
 		return nil
 	case err = <-n.unserved:
-		return err
-	case err = <-n.db.failed(): // without the store, the node cannot wait for anything
-	case err = <-n.unwanted: // another version writes the store now
-	case err = <-n.superseded(): // another server has this one's turns now
+	case err = <-n.lost:
 	}
-	n.stopDraining()
 	return err
 }
 
 // running runs functions until stop is called, which waits until they have returned.
-func running(functions ...func(context.Context)) (stop func(), err error) {
+func running(functions ...func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var all sync.WaitGroup
 	for _, run := range functions {
@@ -159,7 +155,7 @@ func running(functions ...func(context.Context)) (stop func(), err error) {
 	return func() {
 		cancel()
 		all.Wait()
-	}, nil
+	}
 }
 
 // startProcess protects this process from those of jobs.
@@ -169,7 +165,8 @@ func (n *node) startProcess(context.Context) (stop func(), err error) {
 		return nil, err
 	}
 	// The other variables that are needed are in the configuration.
-	kept := process.Pick(n.opts.Config.Environ, process.Basics, process.Person, process.Terminal, process.Certificates, process.Proxies)
+	environ := n.opts.Config.Environ
+	kept := process.Pick(environ, process.Basics, process.Person, process.Terminal, process.Certificates, process.Proxies)
 	if err := config.ReduceEnvironment(kept); err != nil {
 		return nil, err
 	}
@@ -185,11 +182,11 @@ func (n *node) startBackground(context.Context) (stop func(), err error) {
 		func(ctx context.Context) { n.store.Subscribe(ctx, n.subscribers()...) },
 		func(ctx context.Context) { process.EndStrays(ctx, n.log) },
 		n.outbox.Run, doctor.New(n.store, n.jobs, n.log).Run, n.watchKeys, n.watchStore, n.staySettled, n.reloadOnSignal, n.watchKinds,
-	)
+	), nil
 }
 
 // startHub keeps WebSockets alive. At the end, it closes them before the servers wait for their connections.
-func (n *node) startHub(context.Context) (stop func(), err error) { return running(n.hub.Run) }
+func (n *node) startHub(context.Context) (stop func(), err error) { return running(n.hub.Run), nil }
 
 // node is a running server.
 type node struct {
@@ -200,8 +197,9 @@ type node struct {
 	listener net.Listener
 	// callbacks is the listener for callbacks: the same listener, or their own.
 	callbacks net.Listener
-	// unserved receives the first failure of a listener.
+	// unserved receives the first failure of a listener, and lost the reason why the node cannot wait for its turns.
 	unserved <-chan error
+	lost     chan error
 	// doors serves the callbacks of jobs in sandboxes.
 	doors served
 	db    *database

@@ -7,7 +7,10 @@ import (
 	"net"
 	"net/http"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"ringback/internal/store/redisd"
 	"ringback/test/must"
 )
 
@@ -44,6 +47,26 @@ func TestPartsStopInTheReverseOrder(t *testing.T) {
 			must.Equal(t, c.want, did)
 		})
 	}
+}
+
+// A node that waits for its turns stops waiting once it has lost its store, also if it is stopping already.
+func TestWithoutItsStoreANodeWaitsForNoTurns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		failed := make(chan error)
+		n := &node{db: &database{embedded: &redisd.Embedded{Failed: failed}}, opts: Options{Drain: true, DrainGrace: time.Hour, DrainTimeout: time.Hour}}
+		ctx, leave := context.WithCancel(t.Context())
+		stop := must.Get(n.startTurns(ctx))(t)
+		leave()
+		must.OK(t, n.wait(ctx))
+		began := time.Now()
+		go func() {
+			time.Sleep(time.Minute)
+			failed <- errors.New("it does not start again")
+		}()
+		stop()
+		must.Equal(t, time.Minute, time.Since(began), "waited")
+	})
 }
 
 // A slow download from one listener takes no time from the callbacks of another one.

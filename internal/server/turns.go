@@ -32,6 +32,20 @@ func (n *node) startNode(ctx context.Context) (stop func(), err error) {
 	return nil, n.settle(ctx)
 }
 
+// watchClaim ends the wait for turns, also while the node is stopping, once this node may not run any.
+func (n *node) watchClaim(ctx context.Context) {
+	var err error
+	select {
+	case <-ctx.Done():
+		return
+	case err = <-n.db.failed(): // without the store, the node cannot wait for anything
+	case err = <-n.unwanted: // another version writes the store now
+	case err = <-n.superseded(): // another server has this one's turns now
+	}
+	n.stopDraining()
+	n.lost <- err
+}
+
 // startTurns runs turns. Callbacks are served until they have stopped, because draining turns need them.
 func (n *node) startTurns(ctx context.Context) (stop func(), err error) {
 	intake, stopIntake := context.WithCancel(ctx)
@@ -41,7 +55,10 @@ func (n *node) startTurns(ctx context.Context) (stop func(), err error) {
 	if n.runner != nil {
 		turns.Go(func() { n.runner.Run(intake, drain) })
 	}
+	n.lost = make(chan error, 1)
+	stopWatching := running(n.watchClaim)
 	return func() {
+		defer stopWatching()
 		defer n.stopDraining()
 		stopIntake()
 		if n.opts.Drain {

@@ -82,7 +82,9 @@ func (r Reads) limits(ctx context.Context, set setFunc) {
 func (r Reads) notices(ctx context.Context, set setFunc) {
 	counts, _ := r.Notices(ctx)
 	for _, c := range counts {
-		for status, count := range map[job.NotificationStatus]int64{job.NotificationWaiting: c.Waiting, job.NotificationGivenUp: c.GivenUp} {
+		for status, count := range map[job.NotificationStatus]int64{
+			job.NotificationWaiting: c.Waiting, job.NotificationGivenUp: c.GivenUp,
+		} {
 			set("ringback_notifications",
 				"Undelivered notifications, by receiver and status: waiting (to be retried) or given_up; of all nodes.",
 				float64(count), "receiver", string(c.Receiver), "status", string(status))
