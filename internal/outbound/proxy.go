@@ -56,8 +56,10 @@ func (p *Proxy) Serve(l net.Listener) { Serve(l, p) }
 
 // Serve serves a handler to a sandbox until the listener is closed, which also ends open
 // requests.
-func Serve(l net.Listener, handler http.Handler) {
-	ctx, end := context.WithCancel(context.Background())
+func Serve(l net.Listener, handler http.Handler) { serve(context.Background(), l, handler) }
+
+func serve(ctx context.Context, l net.Listener, handler http.Handler) {
+	ctx, end := context.WithCancel(ctx)
 	defer end()
 	server := http.Server{
 		Handler: handler, ReadHeaderTimeout: maxDial, BaseContext: func(net.Listener) context.Context { return ctx },
@@ -71,7 +73,7 @@ func Serve(l net.Listener, handler http.Handler) {
 func (p *Proxy) Listen(ctx context.Context) (net.Listener, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err == nil {
-		go p.Serve(l) //nolint:contextcheck // it ends with its listener
+		go serve(context.WithoutCancel(ctx), l, p) // it ends with its listener
 	}
 	return l, err
 }
