@@ -12,7 +12,7 @@ import (
 
 // Options configure how people are asked.
 type Options struct {
-	// Hold is the time that a call waits for the reply; default 45 s.
+	// Hold is the time that a call waits for the reply.
 	Hold time.Duration
 	// Confidence is the confidence that Claude's interpretation of a reply needs, 0 to 1; default
 	// 0.9.
