@@ -8,6 +8,7 @@ import (
 
 	"ringback/test/must"
 	"ringback/test/rig"
+	"ringback/test/sample"
 )
 
 // mostAllocations is the maximum number of the server's allocations per progress report,
@@ -17,6 +18,7 @@ const mostAllocations = 106
 
 func TestAReportOfProgressAllocatesLittle(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	const batches, reports = 60, 300
 	n := rig.Start(t, vars{"REDIS_URL": rig.StartRedis(t).URL, "CALLBACK_RATE": "100000", "LOG_LEVEL": "WARN"})
 	_, envelope := n.Manual(t, object{"userId": "u1"})

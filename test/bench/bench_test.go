@@ -2,7 +2,6 @@ package bench
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -17,7 +16,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ringback/test/must"
-	"ringback/test/rig"
 )
 
 // cpuOf returns the CPU time of a process.
@@ -103,25 +101,4 @@ func playBareServer(redisURL string) {
 		_, _ = io.WriteString(w, `{"success":true}`)
 	}))
 	fmt.Fprintln(os.Stderr, err)
-}
-
-// BenchmarkFanOut delivers each event to 1,000 listeners of one user.
-func BenchmarkFanOut(b *testing.B) {
-	const listeners = 1000
-	n := rig.Start(b, vars{"REDIS_URL": rig.StartRedis(b).URL, "CALLBACK_RATE": "100000"})
-	_, envelope := n.Manual(b, object{"userId": "u1"})
-	all := make([]*rig.Listener, listeners)
-	for i := range all {
-		all[i] = n.Listen(b, "userId=u1")
-	}
-	client := poster()
-	b.ResetTimer()
-	for i := range b.N {
-		body, _ := json.Marshal(rig.With(envelope, object{"message": fmt.Sprint("step ", i)}))
-		post(b, client, n.URL+"/api/claude/progress", body)
-		for _, l := range all {
-			l.Next()
-		}
-	}
-	b.ReportMetric(float64(b.N*listeners)/b.Elapsed().Seconds(), "deliveries/s")
 }

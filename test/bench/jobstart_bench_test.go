@@ -2,7 +2,6 @@ package bench
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -21,19 +20,6 @@ import (
 	"ringback/test/rig"
 )
 
-// BenchmarkJobs runs whole jobs on a CLI that only calls back, with and without a sandbox,
-// and for comparison a loop that starts the same program against a bare handler: one after
-// the other, and eight at once.
-func BenchmarkJobs(b *testing.B) {
-	cli := buildNoopCLI(b)
-	for _, atOnce := range []int{1, 8} {
-		for _, sandbox := range []string{"require", "off"} {
-			b.Run(fmt.Sprintf("at-once=%d/sandbox=%s", atOnce, sandbox), func(b *testing.B) { benchmarkJobs(b, cli, sandbox, atOnce) })
-		}
-		b.Run(fmt.Sprintf("at-once=%d/bare", atOnce), func(b *testing.B) { benchmarkBareStarts(b, cli, atOnce) })
-	}
-}
-
 func buildNoopCLI(b *testing.B) (path string) {
 	b.Helper()
 	dir := b.TempDir()
@@ -45,17 +31,6 @@ func buildNoopCLI(b *testing.B) (path string) {
 		b.Fatalf("%v: %s", err, out)
 	}
 	return cli
-}
-
-func benchmarkJobs(b *testing.B, cli, sandbox string, atOnce int) {
-	b.Helper()
-	each, elapsed := runJobs(b, cli, sandbox, atOnce, b.N)
-	milliseconds := func(d time.Duration) float64 { return d.Seconds() * 1000 }
-	b.ReportMetric(float64(b.N)/elapsed.Seconds(), "jobs/s")
-	b.ReportMetric(milliseconds(each.server), "server-cpu-ms/job")
-	b.ReportMetric(milliseconds(each.children), "children-cpu-ms/job")
-	b.ReportMetric(milliseconds(each.redis), "redis-cpu-ms/job")
-	b.ReportMetric(milliseconds(each.latency[len(each.latency)/2]), "create-to-process-ms")
 }
 
 // runJobs runs jobs concurrently, and returns the cost of each; latency is the time from
@@ -114,14 +89,6 @@ func runJobs(b *testing.B, cli, sandbox string, atOnce, jobs int) (each cost, el
 		server: (cpuOf(b, pid) - ownBefore) / n, children: (childCPUOf(b, pid) - childrenBefore) / n, redis: (cpuOf(b, redis) - redisBefore) / n,
 		latency: latencies,
 	}, elapsed
-}
-
-// benchmarkBareStarts measures the cost of the processes of jobs alone.
-func benchmarkBareStarts(b *testing.B, cli string, atOnce int) {
-	b.Helper()
-	each, elapsed := runBare(b, atOnce, b.N, cli)
-	b.ReportMetric(float64(b.N)/elapsed.Seconds(), "jobs/s")
-	b.ReportMetric(each.children.Seconds()*1000, "children-cpu-ms/job")
 }
 
 // runBare starts a command concurrently, and returns the cost of each.

@@ -3,7 +3,6 @@ package console
 import (
 	"cmp"
 	"compress/gzip"
-	"fmt"
 	"io"
 	"net/http"
 	"path"
@@ -11,10 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
-
-	"ringback/test/harness"
 	"ringback/test/must"
 	"ringback/test/sample"
 )
@@ -87,47 +82,4 @@ func (c *counter) Read(p []byte) (int, error) {
 	n, err := c.from.Read(p)
 	c.n += n
 	return n, err
-}
-
-// The time from an interaction to the next frame: on a timeline of 5,000 events, and on a
-// change of 10,000 lines.
-func BenchmarkInteraction(b *testing.B) {
-	s := start(b, harness.Vars{"CLAUDE_BIN": longChange(b, 10_000)})
-	change := createChange(b, s, repository(b, map[string]string{"greeting.txt": "hello\n"}))
-	b.Run("diff of 10,000 lines", func(b *testing.B) {
-		page := open(b, s, "/jobs/"+change+"/review")
-		page.interact(b, `[data-place="service/long.go:100"]`, kb.Tab, "a")
-	})
-	id, envelope := s.Manual(b, nil, harness.Object{"kind": "media", "userId": "u1", "input": harness.Object{"prompt": "a lake"}})
-	session := record(b, s, id)["sessionId"]
-	for n := range 2500 {
-		callback(b, s, "/api/claude/progress", envelope, harness.Object{"message": fmt.Sprint("report ", n), "progress": n % 100})
-		s.Want(b, 200, harness.Request{Method: "POST", Path: "/from-llm", Body: harness.Object{"sessionId": session, "userId": "u1", "content": fmt.Sprint("message ", n)}})
-	}
-	b.Run("timeline of 5,000 events", func(b *testing.B) {
-		page := open(b, s, "/jobs/"+id+"/timeline?all=1")
-		page.interact(b, `.events > li:first-child time`, kb.Tab, kb.PageDown)
-	})
-}
-
-// interact clicks something and presses keys, and reports the longest time to the next
-// frame, and the page's loading time.
-func (b *tab) interact(bench *testing.B, click string, keys ...string) {
-	b.until("the page to be there", `document.readyState === "complete"`)
-	b.is(`(window.longest = 0, new PerformanceObserver(list => { for (const one of list.getEntries()) window.longest = Math.max(window.longest, one.duration) }).observe({ type: "event", durationThreshold: 16, buffered: false }), true)`)
-	for bench.Loop() {
-		b.do(chromedp.Click(click))
-		for _, key := range keys {
-			b.do(chromedp.KeyEvent(key))
-		}
-	}
-	var longest, whole float64
-	for into, script := range map[*float64]string{&longest: `window.longest`, &whole: `performance.getEntriesByType("navigation")[0].loadEventEnd`} {
-		found, err := within(b, chromedp.Evaluate[float64](script))
-		must.OK(bench, err)
-		*into = found
-	}
-	bench.ReportMetric(longest, "ms/longest-interaction")
-	bench.ReportMetric(whole, "ms/load")
-	bench.ReportMetric(0, "ns/op")
 }

@@ -198,22 +198,3 @@ func TestAReplicaThatGoesIsSaid(t *testing.T) {
 	replica.Start(t)
 	must.Eventually(t, "the server to be ready again", func() bool { status, _ := n.Do(t, "GET", "/readyz", nil); return status == http.StatusOK })
 }
-
-// BenchmarkResultsAndReplicas measures how long a result takes to be accepted, one after
-// the other, with and without a replica that must confirm it, on the same Redis.
-func BenchmarkResultsAndReplicas(b *testing.B) {
-	g := harness.StartSentinel(b)
-	for _, wait := range []string{"0", "1"} {
-		n := rig.Start(b, vars{"REDIS_URL": g.URL, "REDIS_WAIT": wait, "LOG_LEVEL": "WARN"})
-		b.Run("REDIS_WAIT="+wait, func(b *testing.B) {
-			users := 0
-			for b.Loop() {
-				b.StopTimer()
-				users++
-				_, envelope := n.Manual(b, object{"userId": fmt.Sprint("u", users), "kind": "meal-suggestions", "input": rig.MealInput()})
-				b.StartTimer()
-				n.Want(b, http.StatusOK, "POST", "/api/claude/suggestions", rig.With(envelope, rig.MealResult("Soup")))
-			}
-		})
-	}
-}
