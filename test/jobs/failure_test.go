@@ -42,15 +42,6 @@ func TestStandardErrorIsKept(t *testing.T) {
 	}
 }
 
-func TestFloodOfStandardErrorIsStopped(t *testing.T) {
-	t.Parallel()
-	n := rig.Start(t, vars{
-		"CLAUDE_BIN":  rig.Script(t, `head -c 100000000 /dev/zero >&2; sleep 60`),
-		"PROMPTS_DIR": rig.KindsDir(t, "quick.md", "---\nmax_attempts: 1\n---\nBe quick."),
-	})
-	must.Equal(t, "output_limit", n.Await(t, n.Create(t, object{"kind": "quick", "userId": "u1"}), "failed")["errorCode"], "ended as")
-}
-
 func TestWhatFailedIsToldWhenATurnStartsOver(t *testing.T) {
 	t.Parallel()
 	rig.OnEachStore(t, func(t *testing.T, env vars) {

@@ -11,6 +11,7 @@ import (
 	"ringback/test/messagesapi"
 	"ringback/test/must"
 	"ringback/test/rig"
+	"ringback/test/sample"
 )
 
 // Files of kinds change under two servers: one is asked to load them again, the other watches
@@ -117,6 +118,7 @@ Plan.`
 // answered before.
 func TestAMovedJobBeginsANewConversation(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	dir := rig.KindsDir(t, "talk.md", "---\ncallback: mcp\n---\nAs of the morning.")
 	submit := rig.Finish(func(messagesapi.Request) bool { return true }, true, "")
 	n, claude := rig.RealClaude(t, vars{"PROMPTS_DIR": dir, "HOLD": "0s", "SANDBOX": "auto"}, func(r messagesapi.Request) messagesapi.Reply {

@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"net/http"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -94,17 +93,9 @@ func TestRefusedCallbacks(t *testing.T) {
 		says       string // part of its message or the hint
 	}{
 		{"unknown request", "suggestions", object{"requestId": "unknown-123", "hmac": "any"}, 404, "Unknown or expired request", "", "REQUEST_ID"},
-		{"unknown request, progress", "progress", object{"requestId": "unknown-123", "message": "hello"}, 404, "Unknown request", "", ""},
 		{"wrong signature", "suggestions", object{"requestId": id, "hmac": "wrong-hmac"}, 403, "Invalid signature", "", "HMAC_SIGNATURE"},
-		{"progress over 100", "progress", rig.With(envelope, object{"message": "x", "progress": 101}), 400, "Invalid payload", "/progress", "at most 100"},
-		{"progress of an unknown type", "progress", rig.With(envelope, object{"message": "x", "type": "sleeping"}), 400, "Invalid payload", "/type", `"thinking", "querying", "results"`},
-		{"field missing", "suggestions", rig.With(envelope, object{"suggestions": []any{object{"mealType": "dinner"}}}), 400, "Invalid payload", "/suggestions/0/date", "required but missing; expected a string (format date"},
 		{"value not allowed", "suggestions", dinner(object{"mealType": "brunch"}), 400, "Invalid payload", "/suggestions/0/mealType", `found the string "brunch"; allowed: "breakfast", "lunch", "dinner", "snack"`},
-		{"unknown field", "suggestions", dinner(object{"recipe": object{"name": "x", "taste": "good"}}), 400, "Invalid payload", "/suggestions/0/recipe/taste", "not a known field; allowed: cookMinutes"},
-		{"not a date", "suggestions", dinner(object{"date": "tomorrow"}), 400, "Invalid payload", "/suggestions/0/date", "such as 2026-01-31"},
 		{"not JSON", "suggestions", `{"requestId": "x",`, 400, "Malformed JSON", "", "ends too early"},
-		{"not UTF-8", "suggestions", "{\"requestId\": \"\xff\"}", 400, "Malformed JSON", "", "UTF-8"},
-		{"nested too deep", "suggestions", `{"a":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}`, 400, "Malformed JSON", "", "64 levels"},
 		{"too large", "suggestions", `{"a":"` + strings.Repeat("x", 1<<20) + `"}`, 413, "Payload too large", "", "1048576"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -120,21 +111,4 @@ func TestRefusedCallbacks(t *testing.T) {
 		})
 	}
 	n.Want(t, 200, "POST", "/api/claude/suggestions", dinner(nil))
-}
-
-func TestCallbacksThatComeTooFast(t *testing.T) {
-	t.Parallel()
-	n := rig.Start(t, vars{"CALLBACK_RATE": "2"})
-	_, envelope := n.Manual(t, object{})
-	for i := range 20 {
-		status, answer := n.Do(t, "POST", "/api/claude/progress", rig.With(envelope, object{"message": strconv.Itoa(i)}))
-		if status == http.StatusOK {
-			continue
-		}
-		if status != http.StatusTooManyRequests || i < 2 || !strings.Contains(answer["hint"].(string), "Wait") {
-			t.Errorf("report %d was answered %d %v", i, status, answer)
-		}
-		return
-	}
-	t.Error("nothing was refused")
 }

@@ -24,6 +24,7 @@ import (
 	"ringback/internal/store/storetest"
 	"ringback/test/harness"
 	"ringback/test/must"
+	"ringback/test/sample"
 	"ringback/test/scan"
 )
 
@@ -212,21 +213,23 @@ func Main(m *testing.M) int {
 	return harness.Main(m)
 }
 
-// OnEachStore runs a test with a real Redis (as a user with only the documented rights),
-// the embedded one and the one in process.
+// OnEachStore runs a test with a real Redis (as a user with only the documented rights), the embedded one
+// and the one in process. A commit chooses one of them.
 func OnEachStore(t *testing.T, check func(t *testing.T, env harness.Vars)) {
-	t.Run("redis", func(t *testing.T) {
-		t.Parallel()
-		check(t, harness.Vars{"REDIS_URL": StartRedis(t).Restricted(t, store.Rights()...)})
-	})
-	t.Run("embedded", func(t *testing.T) {
-		t.Parallel()
-		check(t, harness.Vars{})
-	})
-	t.Run("in process", func(t *testing.T) {
-		t.Parallel()
-		check(t, harness.Vars{"PATH": PathWithout(t, "redis-server", "valkey-server")})
-	})
+	t.Helper()
+	for _, name := range sample.Of(t, 1, []string{"redis", "embedded", "in process"}) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env := harness.Vars{}
+			switch name {
+			case "redis":
+				env["REDIS_URL"] = StartRedis(t).Restricted(t, store.Rights()...)
+			case "in process":
+				env["PATH"] = PathWithout(t, "redis-server", "valkey-server")
+			}
+			check(t, env)
+		})
+	}
 }
 
 // Restartable returns an environment in which a second node replaces the first: same
