@@ -102,6 +102,7 @@ func TestQueuedSteersAreDoneOnceEach(t *testing.T) {
 // accepted for a change that was approved.
 func TestSteersAtEveryMoment(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	gate := filepath.Join(t.TempDir(), "gate")
 	env := gatedChange(t, gate)
 	n := rig.Start(t, env)

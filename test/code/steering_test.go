@@ -360,6 +360,7 @@ func TestCodeChangeOpensAPullRequest(t *testing.T) {
 
 func TestSteerWhileATurnRuns(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	remote := rig.GoRepository(t, "service")
 	release := make(chan struct{})
 	n, api := rig.RealClaude(t, nil, rig.PlayChanges(

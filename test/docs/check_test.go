@@ -13,6 +13,7 @@ import (
 	"ringback/test/harness"
 	"ringback/test/must"
 	"ringback/test/rig"
+	"ringback/test/sample"
 )
 
 func TestCheckFindsWhatTheSetupLacks(t *testing.T) {
@@ -39,7 +40,7 @@ Do it.`)
 	cli := rig.Program(t, `echo "2.1 (Claude)"`)
 	signedOut := rig.Program(t, `case "$*" in "auth status") echo '{"loggedIn":false}'; exit 1 ;; esac; echo "2.1 (Claude)"`)
 	const brought = "---\nallowed_tools: ['Bash(npm run *)']\ntools: {allow: ['Bash(go test *)', 'Bash(ls *)', 'Bash(make check)', Bash], deny: ['Bash(rm *)']}\n---\nHello."
-	for name, c := range map[string]struct {
+	for name, c := range sample.Cases(t, 15, map[string]struct {
 		env  vars
 		code int
 		says []string
@@ -90,7 +91,7 @@ Do it.`)
 		"a place that depends":     {vars{"SANDBOX_READABLE": "tools"}, 2, []string{`SANDBOX_READABLE: "tools" is not an absolute path`}},
 		"a kind that only answers": {vars{"PROMPTS_DIR": rig.KindsDir(t, "own.md", "Answer.")}, 0, []string{"note     callback: mcp fits these kinds, and takes about half the rounds", ": own"}},
 		"without callbacks":        {vars{"USE_CALLBACK_CLAUDE": "false"}, 0, []string{"note     USE_CALLBACK_CLAUDE=false: jobs of the kind ship are refused, because it works by callbacks (actions)"}},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			code, out, _ := rig.Ringback(t, c.env, "check")
@@ -131,7 +132,7 @@ func TestCheckAndServeSayTheSameOfSettings(t *testing.T) {
 	}
 	must.OK(t, os.WriteFile(filepath.Join(long, "own.result.json"), must.Get(json.Marshal(object{"type": "object", "properties": properties}))(t), 0o600))
 	const hook = "WEBHOOK_SECRET: write whsec_ in small letters, with nothing before it"
-	for name, c := range map[string]struct {
+	for name, c := range sample.Cases(t, 6, map[string]struct {
 		env     vars
 		file    string
 		refused bool
@@ -157,7 +158,7 @@ func TestCheckAndServeSayTheSameOfSettings(t *testing.T) {
 			env: vars{"PROMPTS_DIR": rig.KindsDir(t, "own.md", "---\nactions: [{name: pay, command: [sh, ./pay.sh]}]\n---\nPay.")}, says: "actions: pay: command: ./pay.sh is looked for in the job's directory",
 		},
 		"a review of nothing": {env: vars{"PROMPTS_DIR": rig.KindsDir(t, "own.md", "---\nreview: true\n---\nHello.")}, says: "only a kind with a workspace has changes to review, so this has no effect: review"},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := rig.DotenvDir(t, c.file)

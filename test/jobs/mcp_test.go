@@ -88,6 +88,7 @@ func TestRealCLIOverMCPReportsRepairsAndSubmits(t *testing.T) {
 // another one, in the same conversation.
 func TestRealCLIOverMCPAsksAndGoesOn(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	asked := rig.UseTool("ask_user", object{"type": "information_request", "message": "For how many?", "props": object{
 		"schema": object{"type": "object", "required": []any{"people"}, "properties": object{"people": object{"type": "integer"}}},
 	}})
@@ -182,28 +183,6 @@ func TestRealCLIOverMCPOutlivesTheServer(t *testing.T) {
 	must.Equal(t, 1.0, again.Await(t, id, "received")["turn"], "it took … turns, want the one that was running")
 }
 
-// Tool rules do not apply to callbacks, which pass; a call that a rule asks about waits for
-// a person.
-func TestRealCLIOverMCPUnderRules(t *testing.T) {
-	t.Parallel()
-	witness := filepath.Join(t.TempDir(), "witness")
-	n, api := rig.RealClaude(t, vars{"PROMPTS_DIR": rig.KindsDir(t, "careful.md", "---\ncallback: mcp\ntools: {ask: [Bash]}\n---\nBe careful."), "HOLD": "60s"}, messagesapi.Steps(
-		messagesapi.Bash("touch "+witness),
-		rig.UseTool("submit_result", object{"done": true}),
-		messagesapi.Say("Done."),
-	))
-	id := n.Create(t, object{"kind": "careful", "input": object{}, "userId": "u1", "sessionId": "s1"})
-	c := n.OpenCheckpoint(t, id, "awaiting_approval")
-	n.Reply(t, c["id"].(string), object{"decision": "deny"})
-	n.Await(t, id, "received")
-	if _, err := os.Stat(witness); err == nil {
-		t.Error("what a person has denied has run")
-	}
-	if told := api.Requests()[1].LastResult(); !told.IsError {
-		t.Errorf("Claude was told %q", told.Content)
-	}
-}
-
 // The simulated Claude supports both ways.
 func TestSimulatedClaudeOverMCP(t *testing.T) {
 	t.Parallel()
@@ -236,7 +215,7 @@ func TestSimulatedClaudeOverMCP(t *testing.T) {
 // no environment, and Claude cannot read the file.
 func TestRealCLIOverMCPKeepsTheSignature(t *testing.T) {
 	t.Parallel()
-	for _, sandbox := range []string{"off", "require"} {
+	for _, sandbox := range sample.Of(t, 1, []string{"off", "require"}) {
 		t.Run("SANDBOX="+sandbox, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
@@ -308,6 +287,7 @@ func wantSecret(t *testing.T, config string) {
 // ours is not mistaken for it.
 func TestRealCLIOverMCPBesideOtherServers(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	server := mcp.NewServer(&mcp.Implementation{Name: "decoy", Version: "1"}, nil)
 	server.AddTool(&mcp.Tool{Name: "submit_result", InputSchema: object{"type": "object"}}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: `{"success":true}`}}}, nil

@@ -90,6 +90,7 @@ func TestATurnMayEndThatHasAsked(t *testing.T) {
 // Running background tasks are named.
 func TestATurnIsToldOfItsBackgroundTasks(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	submit := rig.Finish(func(messagesapi.Request) bool { return true }, true, "")
 	n, api := rig.RealClaude(t, vars{"PROMPTS_DIR": rig.TalkKind(t, "callback: mcp\n"), "SANDBOX": "auto"}, func(r messagesapi.Request) messagesapi.Reply {
 		switch {

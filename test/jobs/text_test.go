@@ -11,6 +11,7 @@ import (
 	"ringback/test/messagesapi"
 	"ringback/test/must"
 	"ringback/test/rig"
+	"ringback/test/sample"
 )
 
 // writer is a CLI that writes "Hello, wor" and, when it is released, "ld!", also as a
@@ -77,6 +78,7 @@ func TestTextComesAsItIsWritten(t *testing.T) {
 // so: then it comes as text of its own kind, and is in the transcript, but in no message.
 func TestTextOfTheRealCLI(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	const thought, answer = "The lake is cold.", "Let me see what is in season."
 	pause := make(chan struct{})
 	n, _ := rig.RealClaude(t, vars{"PROMPTS_DIR": rig.KindsDir(t, "quiet.md", "---\nmax_blocks: 0\n---\nAnswer.", "loud.md", "---\nmax_blocks: 0\nthinking: true\n---\nAnswer.")},

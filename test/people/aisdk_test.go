@@ -13,6 +13,7 @@ import (
 
 	"ringback/test/must"
 	"ringback/test/rig"
+	"ringback/test/sample"
 )
 
 // readWithAISDK converts messages with the adapter of examples/ai-sdk, and lets the AI SDK
@@ -99,6 +100,7 @@ func TestAISDKShowsConfirmations(t *testing.T) {
 
 func TestAISDKReadsOurMessages(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	one, _ := rig.Touched(t)
 	n, _ := rig.RealClaude(t, vars{"HOLD": "60s", "PROMPTS_DIR": rig.CarefulKind(t)}, rig.PlayCommands("touch "+one, "touch "+one+"2", "true harmless", "rm "+one))
 	id := n.Create(t, object{"kind": "careful", "input": object{}, "userId": "u1", "sessionId": "s1"})

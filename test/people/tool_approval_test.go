@@ -118,6 +118,7 @@ func TestToolCallsAreRefusedWithoutTheServer(t *testing.T) {
 
 func TestParallelToolCallsAreDecidedOneByOne(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	one, oneExists := rig.Touched(t)
 	two, twoExists := rig.Touched(t)
 	for name, hold := range sample.Cases(t, 1, map[string]string{"held": "60s", "parked": "1s"}) {

@@ -72,6 +72,7 @@ func TestARunningTurnHearsAMessage(t *testing.T) {
 // the subagent, even if it calls back.
 func TestASubagentGetsNoMessages(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	for _, mcp := range sample.Of(t, 1, []bool{false, true}) {
 		t.Run(callsBackBy(mcp), func(t *testing.T) {
 			t.Parallel()
