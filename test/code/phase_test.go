@@ -64,24 +64,3 @@ func TestPhasesOfACodeChangeAreSeen(t *testing.T) {
 	}
 	must.Equal(t, want, phases(t, n, id), "the events' phases")
 }
-
-// While Claude's call waits for a person the job is held; afterwards, it is parked.
-func TestHeldIsSeenWhileTheCallWaits(t *testing.T) {
-	t.Parallel()
-	rig.OnEachStore(t, func(t *testing.T, env vars) {
-		env["HOLD"] = "1s"
-		n := rig.Start(t, env)
-		id, envelope := n.Manual(t, object{"kind": "media", "userId": "u1", "input": object{"prompt": "A lake"}})
-		answers := make(chan object, 1)
-		go func() {
-			answers <- n.Want(t, 200, "POST", "/api/claude/checkpoints", rig.With(envelope, rig.RatioQuestion()))
-		}()
-		must.Equal(t, "held", n.Await(t, id, "awaiting_input")["phase"], "the phase is")
-		if answer := <-answers; answer["status"] != "parked" {
-			t.Fatalf("the call was answered %v", answer)
-		}
-		if j := n.Await(t, id, "awaiting_input"); j["phase"] != nil {
-			t.Errorf("the call waits no longer, and the phase is %v", j["phase"])
-		}
-	})
-}

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"ringback/test/harness"
 	"ringback/test/must"
@@ -109,29 +108,4 @@ func TestStaleLocksHoldUpNoPush(t *testing.T) {
 		next := n.Create(t, object{"kind": "gated", "userId": "u1", "input": object{"prompt": "begin", "repos": []any{object{"url": remote, "branch": "next"}}}})
 		n.OpenCheckpoint(t, next, "awaiting_approval")
 	})
-}
-
-// A rejected push is reported immediately, and not retried automatically.
-func TestRefusedPushIsTold(t *testing.T) {
-	t.Parallel()
-	remote := rig.GoRepository(t, "service")
-	hook(t, remote, "pre-receive", "echo tried >> "+remote+"/tried; echo 'no pushing on Fridays' >&2; exit 1")
-	n, id := publishing(t, remote)
-	first := n.OpenCheckpoint(t, id, "awaiting_approval")["id"]
-	begin := time.Now()
-	n.Approve(t, id)
-	var second object
-	must.Eventually(t, "the refusal to be told", func() bool {
-		second, _ = n.Want(t, 200, "GET", "/api/jobs/"+id, nil)["checkpoint"].(object)
-		return second != nil && second["id"] != first
-	})
-	if text := second["message"].(string); !strings.Contains(text, "no pushing on Fridays") || time.Since(begin) > must.Patience/2 {
-		t.Errorf("after %s the reviewer was told %s", time.Since(begin), text)
-	}
-	if tried, _ := os.ReadFile(remote + "/tried"); string(tried) != "tried\n" {
-		t.Errorf("it was tried %d times", strings.Count(string(tried), "\n"))
-	}
-	must.OK(t, os.Remove(filepath.Join(remote, "hooks", "pre-receive")))
-	n.Approve(t, id)
-	n.Await(t, id, "received")
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -19,7 +18,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringback/test/harness"
-	"ringback/test/messagesapi"
 	"ringback/test/must"
 	"ringback/test/rig"
 	"ringback/test/sample"
@@ -164,42 +162,6 @@ func TestRejectedChangeIsNotPushed(t *testing.T) {
 	n.Want(t, 409, "POST", "/api/jobs/"+id+"/approve", nil)
 }
 
-// One job over two repositories, one of which rejects pushes at first; the server is killed
-// between review and approval.
-func TestFanOutIsRetriedByRepository(t *testing.T) {
-	t.Parallel()
-	sample.OneIn(t, 3)
-	one, two := rig.GoRepository(t, "one"), rig.GoRepository(t, "two")
-	n, _ := rig.RealClaude(t, vars{"DATA_DIR": t.TempDir(), "NODE_TIMEOUT": "1s", "LISTEN_ADDR": "127.0.0.1:" + harness.FreePort(t)}, func(r messagesapi.Request) messagesapi.Reply {
-		return rig.InOrder(len(r.Results()), slices.Insert(rig.Posts(r.Text(), "result.json", object{"summary": "Both."}), 0,
-			messagesapi.Use("Write", map[string]any{"file_path": "one/x.go", "content": "package service\n"}),
-			messagesapi.Use("Write", map[string]any{"file_path": "two/x.go", "content": "package service\n"}),
-		)...)
-	})
-	id := n.Create(t, object{"kind": "code-change", "userId": "u1", "input": object{"prompt": "x", "repos": []any{object{"url": one}, object{"url": two}}}})
-	first := n.OpenCheckpoint(t, id, "awaiting_approval")
-	if diffs := list(t, n, "/api/jobs/"+id+"/diff"); len(diffs) != 2 || diffs[1]["repository"] != "two" {
-		t.Errorf("the diffs are %v", diffs)
-	}
-	n = n.Again(t)
-	must.OK(t, os.Rename(two, two+".away"))
-	n.Approve(t, id)
-	var second object
-	must.Eventually(t, "the failure to be told", func() bool {
-		second, _ = n.Want(t, 200, "GET", "/api/jobs/"+id, nil)["checkpoint"].(object)
-		return second != nil && second["id"] != first["id"]
-	})
-	if text := second["message"].(string); !strings.Contains(text, "two: git ls-remote") || !strings.Contains(text, "Already published") || strings.Contains(text, "\none:") {
-		t.Errorf("the reviewer was told %s", text)
-	}
-	pushed := harness.Git(t, one, "rev-parse", "ringback/"+id)
-	must.OK(t, os.Rename(two+".away", two))
-	n.Approve(t, id)
-	n.Await(t, id, "received")
-	must.Equal(t, pushed, harness.Git(t, one, "rev-parse", "ringback/"+id), "what was done is done again", "then")
-	harness.Git(t, two, "rev-parse", "ringback/"+id)
-}
-
 // As a new user starts it: every path is relative to the directory of serve.
 func TestSteeringWithRelativePaths(t *testing.T) {
 	t.Parallel()
@@ -339,23 +301,6 @@ func TestAChangeByHandOutlivesItsServer(t *testing.T) {
 	again.OpenCheckpoint(t, id, "awaiting_approval")
 	again.Want(t, 200, "POST", "/api/jobs/"+id+"/reject", nil)
 	again.Await(t, id, "rejected")
-}
-
-// A code change on GitHub ends with a pull request, created by gh.
-func TestCodeChangeOpensAPullRequest(t *testing.T) {
-	t.Parallel()
-	const address, url = "https://github.com/org/service.git", "https://github.com/org/service/pull/7"
-	home, remote := t.TempDir(), rig.GoRepository(t, "service")
-	rig.WriteFiles(t, home, map[string]string{
-		".gitconfig": "[url \"" + remote + "\"]\n\tinsteadOf = " + address + "\n",
-		"bin/gh":     "#!/bin/sh\ncase \"$2\" in list) echo '[]' ;; create) echo " + url + " ;; esac\n",
-	})
-	n := rig.Start(t, vars{"HOME": home, "PATH": filepath.Join(home, "bin") + ":" + os.Getenv("PATH")})
-	cli := rig.CommandLine(t, n)
-	id := n.Create(t, object{"kind": "code-change", "userId": "u1", "sessionId": "s1", "input": object{"prompt": "x", "repos": []any{object{"url": address}}}})
-	n.OpenCheckpoint(t, id, "awaiting_approval")
-	must.Contain(t, cli("approve", id, "--yes"), "PR created: "+url, "approve")
-	harness.Git(t, remote, "rev-parse", "ringback/"+id)
 }
 
 func TestSteerWhileATurnRuns(t *testing.T) {

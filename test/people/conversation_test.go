@@ -262,34 +262,6 @@ func TestNobodyAnswers(t *testing.T) {
 	must.Equal(t, "expired", n.Want(t, 200, "GET", "/api/jobs/"+id, nil)["status"], "the job is")
 }
 
-func TestAnOrchestratorOutsideIsToldTheReply(t *testing.T) {
-	t.Parallel()
-	hook := rig.StartHook(t)
-	n := rig.Start(t, vars{"WEBHOOK_URL": hook.URL, "WEBHOOK_SECRET": hook.Secret})
-	asked := n.Want(t, 200, "POST", "/from-llm", object{
-		"sessionId": "session-123", "userId": "user-456", "sender": "assistant", "content": "I need to know the aspect ratio for this image. Available options are: 1:1, 16:9.",
-		"messageType": "hitl_checkpoint", "destination": "user", "logId": "run-789", "props": object{
-			"checkpoint_type": "error_recovery", "awaiting_response": true, "run_id": "run-789", "error_type": "validation",
-			"error_field": "aspect_ratio", "current_value": "invalid", "valid_values": []any{"1:1", "16:9"},
-		},
-	})
-	n.Want(t, 200, "POST", "/to-llm", object{"sessionId": "session-123", "userId": "user-456", "content": "Use 16:9"})
-	call := hook.Next(t)
-	data := call["data"].(object)
-	want := object{"aspect_ratio": "16:9"}
-	if diff := cmp.Diff(want, data["reply"].(object)["values"]); diff != "" || data["run_id"] != "run-789" || data["sessionId"] != "session-123" {
-		t.Errorf("the orchestrator was told %v", call)
-	}
-	all := n.Messages(t, "session-123", "?userId=user-456")
-	if len(all) != 2 || all[0]["id"] != asked["messageId"] || all[0]["logId"] != "run-789" || all[1]["props"].(object)["checkpoint_run_id"] != "run-789" {
-		t.Errorf("the session holds %v", all)
-	}
-	n.Want(t, 200, "POST", "/to-llm", object{"sessionId": "session-123", "userId": "user-456", "content": "Thanks, that is all"})
-	if all := n.Messages(t, "session-123", "?userId=user-456"); len(all) != 3 || all[2]["props"] != nil {
-		t.Errorf("a further message was taken for a reply: %v", all[len(all)-1])
-	}
-}
-
 // The server is killed between all steps of the flow.
 func TestMediaFlowSurvivesARestartAtEachStep(t *testing.T) {
 	t.Parallel()

@@ -194,30 +194,6 @@ func TestNoneOfManyMessagesIsLost(t *testing.T) {
 	}
 }
 
-// startAsker starts a server and a job of the kind "gated" whose CLI asks in its first
-// turn, and stores the prompt of its second one.
-func startAsker(t testing.TB, env vars, endpoint string, payload object) *slowReader {
-	t.Helper()
-	s := &slowReader{t: t, dir: t.TempDir()}
-	prompts, _ := rig.GatedKind(t, "")
-	fields := rig.JSON(payload)
-	all := vars{"HOLD": "0s", "PROMPTS_DIR": prompts, "CLAUDE_BIN": rig.Script(t, harness.CallsBack+`
-dir='`+s.dir+`'
-if [ -e "$dir/asked" ]; then
-  printf '%s\n' "$prompt" > "$dir/second.tmp"
-  mv "$dir/second.tmp" "$dir/second.prompt"
-  exec sleep 1000
-fi
-touch "$dir/asked"
-post `+endpoint+` '`+fields[1:len(fields)-1]+`'
-`)}
-	maps.Copy(all, env)
-	s.n = rig.Start(t, all)
-	s.id = s.n.Create(t, object{"kind": "gated", "input": object{}, "userId": "u1", "sessionId": "s1"})
-	s.n.OpenCheckpoint(t, s.id, "awaiting_approval")
-	return s
-}
-
 // A reply is not interpreted at a used-up budget of its user; the question is asked again at once.
 func TestAReplyAtAUsedUpBudgetIsAskedBack(t *testing.T) {
 	t.Parallel()
