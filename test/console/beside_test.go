@@ -9,6 +9,7 @@ import (
 
 	"ringback/test/harness"
 	"ringback/test/must"
+	"ringback/test/sample"
 )
 
 // exchange is a job with a question that another one can replace.
@@ -79,7 +80,7 @@ const answeredNothing = "The question that you saw is no longer open: your messa
 func TestWordsAnswerTheQuestionBesideThem(t *testing.T) {
 	t.Parallel()
 	s := carefulServer(t)
-	for name, c := range map[string]struct {
+	for name, c := range sample.Cases(t, 2, map[string]struct {
 		write   func(b *tab, e *exchange)
 		options []action
 	}{
@@ -110,7 +111,7 @@ func TestWordsAnswerTheQuestionBesideThem(t *testing.T) {
 			b.do(chromedp.SendKeys("#say-text", "yes"))
 			e.replace()
 		}},
-	} {
+	}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := newExchange(t, s)

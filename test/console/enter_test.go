@@ -26,7 +26,7 @@ func (b *tab) enter(selector string) {
 func TestEnterSendsAForm(t *testing.T) {
 	t.Parallel()
 	s := start(t, harness.Vars{"HOLD": "1ms"})
-	for mode, options := range modes {
+	for mode, options := range sample.Cases(t, 1, modes) {
 		for _, place := range []string{"/inbox/", "/jobs/"} {
 			t.Run(place+" "+mode, func(t *testing.T) {
 				t.Parallel()
@@ -54,7 +54,7 @@ func TestEnterDecidesNothing(t *testing.T) {
 	s := carefulServer(t)
 	change := createChange(t, s, repository(t, map[string]string{"greeting.txt": "hello\n"}))
 	e := newExchange(t, s)
-	for mode, options := range modes {
+	for mode, options := range sample.Cases(t, 1, modes) {
 		for page, choice := range map[string]string{
 			"/inbox": `input[name=scope][value=always]`, "/inbox/" + e.asked: `input[name=scope][value=job]`,
 			"/jobs/" + e.id: `input[name=scope][value=always]`, "/jobs/" + change + "/review": `input[name=unviewed-too]`,
@@ -93,7 +93,7 @@ func TestEnterInEachField(t *testing.T) {
 		return strings.Join(all, "")
 	}
 	before := jobs()
-	for mode, options := range modes {
+	for mode, options := range sample.Cases(t, 1, modes) {
 		b := open(t, s, "/", options...)
 		walked := 0
 		for _, page := range []string{"/inbox", "/inbox/" + form, "/jobs/" + e.id, "/jobs/" + change + "/review", "/jobs/new/meal-suggestions", "/jobs/new/meal-suggestions?from=" + jobOf(t, s, form)} {
@@ -123,7 +123,7 @@ func TestEnterInEachField(t *testing.T) {
 func TestEnterInARowStartsTheJob(t *testing.T) {
 	t.Parallel()
 	s := start(t, nil)
-	for mode, options := range modes {
+	for mode, options := range sample.Cases(t, 1, modes) {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			b := open(t, s, "/jobs/new/meal-suggestions", options...)
