@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"ringback/test/harness"
 	"ringback/test/must"
 	"ringback/test/rig"
 )
@@ -164,56 +160,4 @@ func TestAServerWhoseRedisKeepsEndingSaysWhy(t *testing.T) {
 	}
 	again := rig.Start(t, vars{"DATA_DIR": n.Dir})
 	again.Await(t, id, "received")
-}
-
-// A temporarily full disk costs only time.
-func TestTheEmbeddedRedisWaitsForRoom(t *testing.T) {
-	t.Parallel()
-	disk := t.TempDir()
-	cmd := exec.Command("unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
-		"mount -t tmpfs -o size=8m,mode=1777 tmpfs '"+disk+"' && exec '"+harness.Binary()+"' serve")
-	cmd.Env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "DATA_DIR=" + disk + "/data", "LISTEN_ADDR=127.0.0.1:0",
-		"CLAUDE_BIN=simulate", "SANDBOX=off", "RINGBACK_SIMULATE_PACE=1ms", "LOG_FORMAT=text",
-	}
-	log := harness.NewLog(t)
-	cmd.Stdout, cmd.Stderr = log.File, log.File
-	must.OK(t, cmd.Start())
-	exited := make(chan struct{})
-	go func() {
-		_ = cmd.Wait()
-		close(exited)
-	}()
-	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM)
-		<-exited
-		if t.Failed() {
-			t.Logf("server log, %s", log.Ending())
-		}
-	})
-	listening := regexp.MustCompile(`Ringback listens on (http://\S+)`)
-	must.Eventually(t, "the server to listen", func() bool { return listening.MatchString(log.String()) })
-	url := listening.FindStringSubmatch(log.String())[1]
-	ask := func() (status int, after string) {
-		resp := must.Get(http.Post(url+"/api/suggestions?userId=u1", "application/json", strings.NewReader(rig.JSON(rig.MealInput()))))(t)
-		resp.Body.Close()
-		return resp.StatusCode, resp.Header.Get("Retry-After")
-	}
-	if status, _ := ask(); status != http.StatusAccepted {
-		t.Fatalf("with room, a job is answered with %d", status)
-	}
-	fill := filepath.Join("/proc", strconv.Itoa(cmd.Process.Pid), "root", disk, "fill")
-	if err := os.WriteFile(fill, make([]byte, 16<<20), 0o600); err == nil {
-		t.Fatal("the disk does not get full")
-	}
-	must.Eventually(t, "a job to be refused for now", func() bool {
-		status, after := ask()
-		if status != http.StatusAccepted && (status != http.StatusServiceUnavailable || after == "") {
-			t.Fatalf("with a full disk, it is answered with %d, Retry-After %q", status, after)
-		}
-		return status == http.StatusServiceUnavailable
-	})
-	must.Eventually(t, "the reason to be logged", func() bool { return strings.Contains(log.String(), "no space is left there") })
-	must.OK(t, os.Remove(fill))
-	must.Eventually(t, "jobs to be taken again", func() bool { status, _ := ask(); return status == http.StatusAccepted })
 }
