@@ -82,7 +82,11 @@ func TestMetricsSayWhatWaits(t *testing.T) {
 	n.Await(t, first, "received")
 
 	guide := must.Get(os.ReadFile("../../docs/how-to/find-out.md"))(t)
-	served := harness.Text(t, n.URL+"/metrics")
+	var served string
+	must.Eventually(t, "the job's callback to be counted", func() bool { // after it was answered
+		served = harness.Text(t, n.URL+"/metrics")
+		return strings.Contains(served, "# HELP ringback_callback_seconds ")
+	})
 	for _, found := range regexp.MustCompile("`(ringback_[a-z_]+)").FindAllStringSubmatch(string(guide), -1) {
 		some := found[1] == "ringback_claude_limit_end_seconds" || found[1] == "ringback_actions_total" // only during a limit, and after an action
 		if name := found[1]; !some && !strings.Contains(served, "# HELP "+name+" ") {
