@@ -76,7 +76,7 @@ func (s *Store) Revoke(ctx context.Context, userID, id string) error {
 		return err
 	}
 	if !stands {
-		return job.Errorf(job.NotFound, "No approval has the id %q", id).WithHint("GET /api/approvals lists those that stand.")
+		return job.Errorf(job.NotFound, "No approval has the id %q", id).WithHint("GET /api/approvals lists the standing ones.")
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ const (
 )
 
 // errHangs is returned, without sending the call, while a server does not answer.
-var errHangs = errors.New("the store takes calls and does not answer")
+var errHangs = errors.New("the store does not respond")
 
 // watch adds a breaker to each server of a client.
 func watch(rdb redis.UniversalClient, log *slog.Logger) {
@@ -145,7 +145,7 @@ func (b *breaker) close() {
 	defer b.mu.Unlock()
 	if b.isOpen || b.isLost {
 		b.isOpen, b.isLost = false, false
-		b.log.Info("the store answers again", "lastAnswer", b.answered)
+		b.log.Info("store available", "lastAnswer", b.answered)
 	}
 	b.answered = time.Now()
 }
@@ -156,7 +156,7 @@ func (b *breaker) lose(err error) {
 	defer b.mu.Unlock()
 	if !b.isLost {
 		b.isLost = true
-		b.log.Error("the store is not reachable", "lastAnswer", b.answered, "error", err)
+		b.log.Error("store unavailable", "lastAnswer", b.answered, "error", err)
 	}
 }
 
@@ -168,7 +168,7 @@ func (b *breaker) trip(ctx context.Context, sent time.Time) {
 		return
 	}
 	b.isOpen = true
-	b.log.Error("the store takes calls and does not answer: calls fail at once until it does", "lastAnswer", b.answered)
+	b.log.Error("store unresponsive: calls fail at once", "lastAnswer", b.answered)
 	go b.probe(context.WithValue(context.WithoutCancel(ctx), insideCall{}, true))
 }
 

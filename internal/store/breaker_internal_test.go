@@ -21,11 +21,11 @@ func TestALostStoreIsLoggedOnce(t *testing.T) {
 			err := b.call(t.Context(), callTimeout, func(context.Context) error { return syscall.ECONNREFUSED })
 			must.Equal[error](t, syscall.ECONNREFUSED, err)
 		}
-		must.Equal(t, 1, strings.Count(text.String(), "the store is not reachable"))
+		must.Equal(t, 1, strings.Count(text.String(), "store unavailable"))
 		for range 10 {
 			must.OK(t, b.call(t.Context(), callTimeout, func(context.Context) error { return nil }))
 		}
-		must.Equal(t, 1, strings.Count(text.String(), "the store answers again"))
+		must.Equal(t, 1, strings.Count(text.String(), "store available"))
 		must.Equal(t, 2, strings.Count(text.String(), "\n"))
 	}
 }

@@ -140,7 +140,7 @@ func (s *Store) seeClock(ctx context.Context, p Partition, r reading) (jumped bo
 	}
 	corrected, err := s.run(ctx, s.scripts.correct, p, r.corrections, toMillis(-jump))
 	if err == nil && corrected.(int64) == 1 {
-		s.log.Warn("Redis' clock has jumped: what is due goes by the time before", "by", jump.Round(time.Millisecond).String())
+		s.log.Warn("Redis clock jumped: due times follow the previous clock", "by", jump.Round(time.Millisecond).String())
 	}
 	return true, err
 }

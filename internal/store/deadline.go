@@ -78,7 +78,7 @@ func (s *Store) FireDue(ctx context.Context, p Partition, jobs *lifecycle.Servic
 			return 0, err
 		}
 		if err != nil {
-			s.log.Error("a clock could not be fired: it is postponed", "clock", d.member, "error", err)
+			s.log.Error("could not fire a deadline, retrying later", "clock", d.member, "error", err)
 			err = s.renew(ctx, p, d.set, d.member, refireAfter)
 		}
 		if err != nil {

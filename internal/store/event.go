@@ -156,7 +156,7 @@ func (s *Store) checkSubscription(ctx context.Context, err error) {
 	if err == nil || ctx.Err() != nil {
 		return
 	}
-	s.log.Warn("lost the connection for events, connecting again", "error", storeError(ctx, err))
+	s.log.Warn("event connection lost, reconnecting", "error", storeError(ctx, err))
 	_ = lifecycle.Wait(ctx, reconnectInterval)
 }
 

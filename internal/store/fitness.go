@@ -69,11 +69,11 @@ func distinctTexts(texts []string) []string {
 func judgeRefusal(err error) (f Fitness, unjudged error) {
 	switch text := err.Error(); {
 	case errorCode(err) == "WRONGPASS" || errorCode(err) == "NOAUTH":
-		f.fault("does not let this user in (%s): correct user and password in REDIS_URL", errorCode(err))
+		f.fault("rejects this user (%s): correct user and password in REDIS_URL", errorCode(err))
 	case errorCode(err) == "NOPERM":
 		f.lack([]string{lacks(err)})
 	case strings.Contains(text, "cluster support disabled"):
-		f.fault("is no Cluster, which several hosts in REDIS_URL stand for: name one, or Sentinels with ?master_name=")
+		f.fault("is not a Cluster, but REDIS_URL has several hosts: name one, or Sentinels with ?master_name=")
 	default:
 		return f, err
 	}
@@ -159,7 +159,7 @@ func (f *Fitness) judgeAnswers(answers []redis.Cmder, single bool) error {
 	}
 	f.lack(lacking)
 	if len(unknown) > 0 {
-		f.fault("does not know commands that are needed: %s", strings.Join(unknown, ", "))
+		f.fault("does not support required commands: %s", strings.Join(unknown, ", "))
 	}
 	return nil
 }
@@ -184,7 +184,7 @@ func lacks(err error) string {
 
 func (f *Fitness) lack(rights []string) {
 	if len(rights) > 0 {
-		f.fault("does not allow this user what is needed: give it %s (ACL SETUSER)", strings.Join(distinctTexts(rights), " "))
+		f.fault("does not grant this user required permissions: give it %s (ACL SETUSER)", strings.Join(distinctTexts(rights), " "))
 	}
 }
 
@@ -282,7 +282,7 @@ func judgeInfo(info map[string]string) (f Fitness) {
 		}
 	}
 	if len(unknown) > 0 {
-		f.warn("does not tell this user (INFO): %s. See to it that these are as docs/operations.md says", strings.Join(unknown, ", "))
+		f.warn("does not show this user (INFO): %s. Make sure that these are set as described in docs/operations.md", strings.Join(unknown, ", "))
 	}
 	return f
 }

@@ -33,7 +33,7 @@ func TestEachMissingRightIsNamed(t *testing.T) {
 	}
 	for i, right := range all {
 		storetest.SetRights(t, admin, append(slices.Delete(slices.Clone(all), i, i+1), "+info")...)
-		want := []string{"does not allow this user what is needed: give it " + right + " (ACL SETUSER)"}
+		want := []string{"does not grant this user required permissions: give it " + right + " (ACL SETUSER)"}
 		must.Equal(t, want, judge(t, user).Faults, "without", right)
 	}
 	for name, c := range map[string]struct{ rights, want []string }{
@@ -109,7 +109,7 @@ func TestWhatIsFoundOfARedis(t *testing.T) {
 			if name == "a replica" {
 				wantTexts(t, "faults without INFO", f.Faults, c.faults)
 			}
-			wantTexts(t, "warnings without INFO", f.Warnings, []string{"does not tell this user (INFO): its version, whether it is a replica, maxmemory-policy, appendonly."})
+			wantTexts(t, "warnings without INFO", f.Warnings, []string{"does not show this user (INFO): its version, whether it is a replica, maxmemory-policy, appendonly."})
 		})
 	}
 }

@@ -139,7 +139,7 @@ func parseCursor(cursor string) (position, error) {
 	at, id, ok := strings.Cut(cursor, ".")
 	n, err := strconv.ParseInt(at, 10, 64)
 	if !ok || err != nil {
-		return position{}, job.Errorf(job.Invalid, "cursor is not one of ours").
+		return position{}, job.Errorf(job.Invalid, "invalid cursor").
 			WithHint("Pass nextCursor of the page before, unchanged.")
 	}
 	return position{n, id}, nil

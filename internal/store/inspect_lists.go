@@ -58,7 +58,7 @@ func (i *inspection) members(k storedKey) {
 
 // stray removes a member from a list, set or hash that its record does not belong to.
 func (i *inspection) stray(k storedKey, member, value string, of inspected) {
-	problem, is := cmp.Or(strays[k.name], "it does not belong into the list"), memberGuard("has", k.partition, k.short(), member)
+	problem, is := cmp.Or(strays[k.name], "it does not belong in the list"), memberGuard("has", k.partition, k.short(), member)
 	if of.name == "job" && !of.exists {
 		problem = "it names a job that is gone"
 	}
@@ -80,7 +80,7 @@ func (i *inspection) attempts(k storedKey) {
 	counts, err := i.store.rdb.HGetAll(i.ctx, k.key()).Result()
 	i.fail(err)
 	for task, count := range counts {
-		f := job.Finding{Problem: "tries are counted of a task that is done", Key: k.short(), Member: task}
+		f := job.Finding{Problem: "attempts are counted for a finished task", Key: k.short(), Member: task}
 		fix := func(c *commit) { c.do("HDEL", k.key(), task) }
 		i.found(inspected{storedKey: k}, f, fix, []any{"is", k.key(), task, count}, memberGuard("lacks", k.partition, "outbox", task))
 	}

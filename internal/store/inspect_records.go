@@ -70,7 +70,7 @@ func (i *inspection) ofJob(pipe redis.Pipeliner, s inspected) []func() {
 	if r.Owner != "" && r.Entry != "" {
 		entry := lifecycle.QueueEntry{JobID: r.ID, Priority: r.Priority, Entry: r.Entry}
 		i.doubt(job.Finding{
-			Problem: "a turn runs whose node holds it no more", Key: "queue:" + string(r.Priority), Member: r.Entry, RequestID: r.ID,
+			Problem: "a turn is running that its node no longer holds", Key: "queue:" + string(r.Priority), Member: r.Entry, RequestID: r.ID,
 		}, func(mend bool) (bool, error) { return i.jobs.LoseUnowned(i.ctx, entry, mend) })
 	}
 	if r.IsOverLimit() && !i.waitingUsers[r.UserID] { // once for each user
@@ -125,7 +125,7 @@ func (i *inspection) queued(pipe redis.Pipeliner, s inspected) func() {
 		has := at.isPresent(i.ctx, pipe, s.partition)
 		lacking = append(lacking, func() {
 			if !has() {
-				f := job.Finding{Problem: "a user whose jobs wait has no turn", Key: at.list, Member: at.member}
+				f := job.Finding{Problem: "a user with waiting jobs is not in line", Key: at.list, Member: at.member}
 				i.found(s, f, func(c *commit) { c.join(level, lines[0], 0) },
 					memberGuard("has", s.partition, line.list, line.member), memberGuard("lacks", s.partition, at.list, at.member))
 			}

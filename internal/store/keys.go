@@ -56,11 +56,11 @@ func refersToRecords(name string) bool { return strings.HasSuffix(keyTypes[name]
 
 // strays are the problems reported for members that do not belong in their set, list or hash.
 var strays = map[string]string{
-	"acting":   "a run of an action is watched that does not run",
-	"line":     "a job is queued that does not wait for a worker",
-	"running":  "a worker is counted that no turn holds",
+	"acting":   "a run of an action is watched, but not running",
+	"line":     "a job is queued, but not waiting for a worker",
+	"running":  "a worker is counted, but held by no turn",
 	"standing": "an approval is kept for a job that has ended",
-	"waiting":  "a job is kept waiting that does not wait",
+	"waiting":  "a job is kept waiting, but not waiting",
 }
 
 // Unknown returns keys of the store, and fields of its records, that are not listed: at most 100

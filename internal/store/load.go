@@ -41,7 +41,7 @@ func (s *Store) Load(ctx context.Context, q lifecycle.Query) (*lifecycle.State, 
 }
 
 // errTorn is returned if a record changed while the data that it refers to was being read.
-var errTorn = errors.New("what was read has changed meanwhile")
+var errTorn = errors.New("the data read has changed")
 
 // partitionOfQuery returns the partition of a query's job, checkpoint or user. Everything that one
 // command is about is in one partition.

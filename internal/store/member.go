@@ -40,7 +40,7 @@ func (s *Store) join(ctx context.Context, name, upTo string) error {
 		others[i] = name + " (format " + format + ")"
 	}
 	return fmt.Errorf(
-		"%w: %s. This one writes format %d, and they cannot work together. Stop all servers of the other version, then start this one: turns go on meanwhile. A server that was killed counts for another %s (NODE_TIMEOUT)",
+		"%w: %s. This one writes format %d, and they cannot work together. Stop all servers of the other version, then start this one: turns continue. A server that was killed counts for another %s (NODE_TIMEOUT)",
 		ErrFormat, strings.Join(others, ", "), Format, s.opts.NodeTimeout)
 }
 

@@ -213,8 +213,8 @@ func TestAKeysJobThatNoNodeFindsIsMended(t *testing.T) {
 		must.Get(s.Heartbeat(t.Context(), "n", "", ""))(t)
 		for lost, problem := range map[string]string{
 			"line:ringback:key:shop:" + q.users[0]: "a job waits for a worker and is not in the queue",
-			"round:interactive:new:shop":           "a user whose jobs wait has no turn",
-			"payers:interactive:new":               "a user whose jobs wait has no turn",
+			"round:interactive:new:shop":           "a user with waiting jobs is not in line",
+			"payers:interactive:new":               "a user with waiting jobs is not in line",
 		} {
 			id := q.create(q.users[0], "shop", job.Interactive)
 			must.OK(t, rdb.Del(t.Context(), "rb:{03}:"+lost).Err())

@@ -90,7 +90,7 @@ func (l clientLog) Printf(_ context.Context, format string, args ...any) {
 // for Cluster, ?master_name= for Sentinel.
 func Connect(rawURL string) (redis.UniversalClient, error) {
 	// The libraries' errors quote the URL, and with it the password if that splits the URL.
-	unusable := errors.New("REDIS_URL cannot be used: want redis:// or rediss://, user:password@host:port and, after another /, the number of a database. " +
+	unusable := errors.New("REDIS_URL cannot be used: expected redis:// or rediss://, user:password@host:port and, after another /, the number of a database. " +
 		"In a password, write %2F for /, %40 for @, %3F for ?, %23 for # and %25 for %")
 	u, err := url.Parse(rawURL)
 	if err != nil || u.Fragment != "" { // a password with # would be cut, and its first half be the port

@@ -97,7 +97,7 @@ func elsewhere(err error) bool { return errorCode(err) == "MOVED" || errorCode(e
 // unconfirmed returns the error for a commit that was written but that too few replicas confirmed.
 func unconfirmed(confirmed int, w Wait) error {
 	return job.Errorf(
-		job.Unavailable, "The store has it, but of %d replicas only %d confirmed it within %s", w.Replicas, confirmed,
+		job.Unavailable, "The store has it, but only %[2]d of %[1]d replicas confirmed it within %[3]s", w.Replicas, confirmed,
 		w.Timeout,
 	).
 		WithHint("It counts unless the store loses it now. %s", sendAgain)

@@ -45,7 +45,7 @@ func TestAJumpOfRedisClockChangesNothing(t *testing.T) {
 				t.Errorf("the job was created at %s, %v", created, err)
 			}
 			must.Eventually(t, "a node to say so", func() bool {
-				return strings.Contains(nodes[0].Log.String()+nodes[1].Log.String(), "Redis' clock has jumped")
+				return strings.Contains(nodes[0].Log.String()+nodes[1].Log.String(), "Redis clock jumped")
 			})
 			nodes[1].Want(t, 200, "POST", "/api/claude/suggestions", rig.With(envelope, rig.MealResult("Soup")))
 			rig.Release(t, dir)

@@ -166,7 +166,7 @@ func TestReplicasThatAreMissingAreSaid(t *testing.T) {
 		says string
 	}{
 		"no replica":         {vars{"REDIS_URL": r.URL, "REDIS_WAIT": "1"}, "has 0 replicas in step, and REDIS_WAIT=1 waits for more"},
-		"no right to wait":   {vars{"REDIS_URL": other.Restricted(t, store.Rights()...), "REDIS_WAIT": "1"}, "does not allow this user what is needed: give it +wait (ACL SETUSER)"},
+		"no right to wait":   {vars{"REDIS_URL": other.Restricted(t, store.Rights()...), "REDIS_WAIT": "1"}, "does not grant this user required permissions: give it +wait (ACL SETUSER)"},
 		"the embedded Redis": {vars{"REDIS_URL": "", "REDIS_WAIT": "2"}, "REDIS_WAIT 2: the embedded Redis has no replicas"},
 		"no number":          {vars{"REDIS_URL": r.URL, "REDIS_WAIT": "-1"}, "REDIS_WAIT -1: expected 0 to 100 replicas"},
 		"no time":            {vars{"REDIS_URL": r.URL, "REDIS_WAIT_TIMEOUT": "0s"}, "REDIS_WAIT_TIMEOUT 0s: expected 10ms to 1m"},

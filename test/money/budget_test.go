@@ -177,7 +177,7 @@ func TestRealCLIAsksForMoreBudget(t *testing.T) {
 	})
 	id := n.Create(t, object{"kind": "spend", "userId": "u1", "input": object{}, "options": object{"budgetUsd": 0.15}})
 	for i, c := range []struct{ asked, decision string }{
-		{"0.20 USD used, go on for 0.15 USD more?", "approve"}, {"0.30 USD used, go on for 0.15 USD more?", "deny"},
+		{"0.20 USD used, continue with 0.15 USD more?", "approve"}, {"0.30 USD used, continue with 0.15 USD more?", "deny"},
 	} {
 		record := n.Await(t, id, "awaiting_approval")
 		question, _ := record["checkpoint"].(object)

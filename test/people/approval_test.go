@@ -59,7 +59,7 @@ func TestNothingRunsWithoutAYes(t *testing.T) {
 			t.Errorf("a replayed approval was answered %s", status)
 		}
 		must.Equal(t, 1, rig.Ran(t, g.Runs), "the action ran … times")
-		const claimed = "refused: confirmed was claimed, but this input has no unused approval"
+		const claimed = "refused: confirmed is true, but this input has no unused approval"
 		wantLog := []string{claimed, "asked", "unclear", "asked", "approve", claimed, "asked", "deny", "started run 1", "finished run 1: success", claimed, "asked"}
 		must.Equal(t, wantLog, g.N.AuditLines(t, g.ID), "the audit log")
 	})

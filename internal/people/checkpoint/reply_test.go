@@ -384,7 +384,7 @@ func TestWhoseWordsMakeAYes(t *testing.T) {
 func TestNoChangeIsOfferedWhereNoOneCouldMakeIt(t *testing.T) {
 	t.Parallel()
 	p := newPeople(t, false)
-	budget := question{job.Confirmation, "1.00 USD used, go on for 1.00 USD more?", `{"more_usd":1}`}
+	budget := question{job.Confirmation, "1.00 USD used, continue with 1.00 USD more?", `{"more_usd":1}`}
 	now := p.ask(p.begin(), budget, job.Segment{From: job.FromRingback, Text: budget.message})
 	for _, said := range []string{"yes, but only the tests", "change it", "steer: only the tests", "change: only the tests"} {
 		now = must.Get(p.Reply(t.Context(), now, words(said)))(t)

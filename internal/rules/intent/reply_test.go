@@ -23,7 +23,7 @@ var questions = map[string]intent.Context{
 	"review": {Type: job.Review, Message: "3 files changed. Approve, reject or steer?"},
 	// own is Claude's own question, and budget one of Ringback's.
 	"own":      {Type: job.Confirmation, Message: "Delete the backups and deploy?"},
-	"budget":   {Type: job.Confirmation, Message: "1.00 USD used, go on for 1.00 USD more?", NoChange: true},
+	"budget":   {Type: job.Confirmation, Message: "1.00 USD used, continue with 1.00 USD more?", NoChange: true},
 	"captions": {Type: job.InformationRequest, Fields: []intent.Field{{Name: "captions", Type: "boolean", Required: true}}},
 	"note":     {Type: job.InformationRequest, Message: "Anything else?"},
 	"offered":  {Type: job.Confirmation, Message: "Deploy shop-api 1.4.0 to production?", Offered: "yes but only the replica"},

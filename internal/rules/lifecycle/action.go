@@ -92,12 +92,12 @@ func (st *State) startAction(n NewRun) (Outcome, RunID) {
 // Reasons why no approval can be used.
 const (
 	approvalExpired = "the approval has expired"
-	approvalClaimed = "confirmed was claimed, but this input has no unused approval"
+	approvalClaimed = "confirmed is true, but this input has no unused approval"
 	approvalMissing = "this call has no unused approval"
 	// AllowedElsewhere is the reason if the same call was allowed in the job's own directory, or by a
 	// version that did not show the directory.
-	AllowedElsewhere = "an earlier yes to the same call was not for this directory"
-	approvalChanged  = "what the action would do has changed since it was approved"
+	AllowedElsewhere = "an earlier approval of the same call was for another directory"
+	approvalChanged  = "the action's preview has changed since it was approved"
 )
 
 // spend consumes the approval of an action. Without a valid one, the outcome is Unapproved, and the

@@ -28,7 +28,7 @@ func decided(d *approval.Decision) map[string]*approval.Decision {
 func TestAnActionIsAuditedOnceAndForTheTrueReason(t *testing.T) {
 	t.Parallel()
 	deploy := job.Operation{Action: "deploy"}
-	const claimed = "confirmed was claimed, but this input has no unused approval"
+	const claimed = "confirmed is true, but this input has no unused approval"
 	for name, row := range map[string]struct {
 		gated bool
 		want  Outcome

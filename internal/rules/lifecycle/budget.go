@@ -51,7 +51,7 @@ func (s *Service) checkBudgets(ctx context.Context, st *State, o Opening) error 
 	}
 	if used := budgets.UsedUp(spent, today(st.Now)); used != nil {
 		return st.noneToday(
-			"%s, and jobs of the kind %q are not taken then (on_budget: fail)", strings.TrimSuffix(used.Error(), "."), o.Kind,
+			"%s, and jobs of the kind %q are then refused (on_budget: fail)", strings.TrimSuffix(used.Error(), "."), o.Kind,
 		)
 	}
 	return nil
@@ -74,7 +74,7 @@ type budgetProps struct {
 // askForBudget asks a person whether to raise a job's budget by its initial amount.
 func (st *State) askForBudget(j *Job, e TurnEnd) error {
 	more := j.BudgetStep
-	text := fmt.Sprintf("%s used, go on for %s more?", job.Dollars(e.Budget.Spent), job.Dollars(price.FromUSD(more)))
+	text := fmt.Sprintf("%s used, continue with %s more?", job.Dollars(e.Budget.Spent), job.Dollars(price.FromUSD(more)))
 	props := job.MustJSON(budgetProps{
 		Title: "The job's budget is used up", UsedUSD: e.Budget.Spent.USD(), MoreUSD: more,
 		RunID: string(j.ID), Asked: job.Asked{Segments: []job.Segment{{From: job.FromRingback, Text: text}}},
@@ -100,7 +100,7 @@ func (st *State) askForBudget(j *Job, e TurnEnd) error {
 // asking for one is Invalid.
 func (st *State) decideBudget(j *Job, c *Checkpoint, decision job.Decision) error {
 	if decision == job.Steer {
-		return job.InvalidField("/decision", `found "steer"; a budget is raised or it is not: allowed: approve, deny, cancel`)
+		return job.InvalidField("/decision", `found "steer"; allowed: approve, deny, cancel`)
 	}
 	st.stopClocks(j)
 	j.Checkpoint, j.Question, j.QuestionID = "", "", ""

@@ -132,7 +132,7 @@ func (st *State) keepForClaude(j *Job, m job.MessageBody) (message int64, err er
 func (j *Job) checkUnread(bytes int) error {
 	const later = "Claude reads them after its next tool call, or when its next turn begins. Send this one again then."
 	if n := j.unread(); n >= maxUnread {
-		return job.Errorf(job.TooMany, "%d messages wait for this job's Claude, and no more than %d may", n, maxUnread).WithHint(later)
+		return job.Errorf(job.TooMany, "Claude has not read %d messages of this job yet, and the limit is %d", n, maxUnread).WithHint(later)
 	}
 	if n := j.unreadBytes(); n > 0 && n+bytes > maxUnreadBytes {
 		return job.Errorf(

@@ -196,7 +196,7 @@ func TestEveryYesHasAnOutcome(t *testing.T) {
 				p.start(1, changed)
 				p.ask(1, changed, job.Deny, 0)
 			}},
-			"It was not run: what the action would do has changed since it was approved",
+			"It was not run: the action's preview has changed since it was approved",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

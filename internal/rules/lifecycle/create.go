@@ -176,7 +176,7 @@ func checkByPerson(input json.RawMessage) error {
 		Verifiers []job.Verifier   `json:"verifiers"`
 	}
 	if err := job.UnmarshalExact(input, &asked); err != nil {
-		return job.InvalidField("/input", "repos and verifiers cannot be read: "+err.Error())
+		return job.InvalidField("/input", "repos and verifiers are invalid: "+err.Error())
 	}
 	if len(asked.Verifiers) > 0 {
 		return ForBackEnds("Giving verifiers, which run on the server,")

@@ -19,7 +19,7 @@ type Holder struct {
 
 // ErrSuperseded is returned when the node no longer owns the turn: it was silent for too long, and
 // the job continues elsewhere.
-var ErrSuperseded = errors.New("the turn is another node's by now")
+var ErrSuperseded = errors.New("another node has taken over the turn")
 
 // check returns ErrSuperseded if h does not own the job's turn.
 func (h Holder) check(j *Job) error {

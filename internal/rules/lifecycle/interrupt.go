@@ -34,15 +34,15 @@ func (st *State) interrupt(id job.ID, what Interruption) error {
 			"It waits for a reply: answer its question, or cancel the job.",
 		)
 	case j.Manual && !j.State.Terminal():
-		return job.Errorf(job.Conflict, "No turn of Claude's can be interrupted: a person plays Claude").WithHint(cancelInstead)
+		return job.Errorf(job.Conflict, "The turn cannot be interrupted: a person plays Claude").WithHint(cancelInstead)
 	case j.State == job.Running && j.Submitted:
-		return job.Errorf(job.Conflict, "No turn of Claude's can be interrupted: it has submitted its result").WithHint(cancelInstead)
+		return job.Errorf(job.Conflict, "The turn cannot be interrupted: it has submitted its result").WithHint(cancelInstead)
 	case j.State != job.Running || j.Phase != job.AtWork:
 		doing := string(j.State)
 		if j.Phase != job.NoPhase {
 			doing += " (" + string(j.Phase) + ")"
 		}
-		return job.Errorf(job.Conflict, "No turn of Claude's can be interrupted: the job is %s", doing).
+		return job.Errorf(job.Conflict, "The turn cannot be interrupted: the job is %s", doing).
 			WithHint("Only a job that is running in phase %s can be interrupted; to end the job, cancel it.", job.AtWork)
 	}
 	if what.Message != "" {

@@ -145,8 +145,8 @@ func (j *Job) checkRequest(digest string) error {
 	if j.RequestDigest == "" || j.RequestDigest == digest {
 		return nil
 	}
-	return job.Errorf(job.Conflict, "The idempotency key was used for another request").
-		WithHint("It made the job %s. A new request needs a new key; a repeated one must ask for the same.", j.ID)
+	return job.Errorf(job.Conflict, "The idempotency key was already used for another request").
+		WithHint("It created the job %s. A new request needs a new key; a repeated request must be identical.", j.ID)
 }
 
 // checkFollows returns the job that a new one follows; nil for none. It rejects a job that would have no

@@ -144,7 +144,7 @@ func (s *Service) checkQuota(ctx context.Context, st *State, q quota, o Opening,
 // noneToday returns the error for a job that is rejected until the next day.
 func (st *State) noneToday(format string, args ...any) error {
 	e := job.Errorf(job.TooMany, format, args...).WithHint(
-		"The day turns at 00:00 UTC. Send the request again then: Retry-After has the seconds.",
+		"Send the request again after 00:00 UTC: Retry-After has the number of seconds.",
 	)
 	e.RetryAfter = nextDay(st.Now).Sub(st.Now)
 	return e

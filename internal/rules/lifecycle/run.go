@@ -103,7 +103,7 @@ func (s *Service) decideOn(ctx context.Context, st *State, decide func(*State) e
 		switch r := recover().(type) {
 		case nil:
 		case notLoaded:
-			err = job.Errorf(job.Internal, "A rule needs what was not loaded: %s", string(r))
+			err = job.Errorf(job.Internal, "A rule needs data that was not loaded: %s", string(r))
 		default:
 			panic(r)
 		}

@@ -57,7 +57,7 @@ func (st *State) enqueueSteer(id job.ID, steer QueuedSteer, most int) (underRevi
 		return true, nil
 	case j.Approved():
 		return false, job.Errorf(job.Conflict, "The change was approved and is being published").
-			WithHint("What was approved is what is published. A further change is a job of its own.")
+			WithHint("Exactly what was approved is published. Request a further change as a new job.")
 	}
 	if n := j.Steers + len(j.QueuedSteers); n >= most {
 		return false, SteeringLimit(n)

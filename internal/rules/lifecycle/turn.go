@@ -587,7 +587,7 @@ func (st *State) loseNode(taken QueueEntry) (bool, error) {
 		return true, st.continueInterrupted(j)
 	}
 	if !j.nextAttempt() {
-		const again = "The job lost its server again and again."
+		const again = "The job lost its server repeatedly."
 		return true, st.fail(j, job.Failed, job.CodeCrashed, again, again)
 	}
 	if !j.isCaptured() && !j.Approved() { // otherwise, no turn of Claude's follows

@@ -89,18 +89,18 @@ func TestEachInconsistencyIsFoundAndMended(t *testing.T) {
 		if r := examine(t, d, false); r.Found != 0 {
 			t.Fatalf("a store in order has %+v", r.Findings)
 		}
-		const missing, stranger, noJob = "a list misses it", "it does not belong into the list", "it names a job that is gone"
+		const missing, stranger, noJob = "a list misses it", "it does not belong in the list", "it names a job that is gone"
 		for name, p := range map[string]planting{
-			"a place that nobody holds":          {plant: [][]any{{"SADD", "running:" + user, string(all.ended)}}, found: []string{"a worker is counted that no turn holds"}},
+			"a place that nobody holds":          {plant: [][]any{{"SADD", "running:" + user, string(all.ended)}}, found: []string{"a worker is counted, but held by no turn"}},
 			"a place of a job that is gone":      {plant: [][]any{{"SADD", "running:" + user, gone}}, found: []string{noJob}},
 			"a place that is not counted":        {plant: [][]any{{"SREM", "running:" + user, string(all.asking)}}, found: []string{"a job holds a worker and is not counted", "a job waits for a place, and one is free"}, mended: []string{"a job holds a worker and is not counted"}},
-			"a job that waits no more":           {plant: [][]any{{"ZADD", "waiting:" + user, 1, string(all.ended)}}, found: []string{"a job is kept waiting that does not wait"}},
+			"a job that waits no more":           {plant: [][]any{{"ZADD", "waiting:" + user, 1, string(all.ended)}}, found: []string{"a job is kept waiting, but not waiting"}},
 			"a job that no limit knows":          {plant: [][]any{{"ZREM", "waiting:" + user, string(all.waiting)}}, found: []string{missing}},
 			"a job that is in no queue":          {plant: [][]any{{"DEL", "line:" + user}}, found: []string{"a job waits for a worker and is not in the queue"}},
 			"a job that no level has":            {plant: [][]any{{"ZADD", "line:" + user, -1, string(all.queued)}}, found: []string{"a job waits for a worker and is not in the queue"}},
-			"a user without a turn":              {plant: [][]any{{"DEL", "round:interactive:new"}}, found: []string{"a user whose jobs wait has no turn"}},
-			"a job in a queue that has ended":    {plant: [][]any{{"ZADD", "line:" + user, 1, string(all.ended)}}, found: []string{"a job is queued that does not wait for a worker"}},
-			"a job in another user's queue":      {plant: [][]any{{"ZADD", "line:u2", 1e13, string(all.queued)}}, found: []string{"a job is queued that does not wait for a worker"}},
+			"a user without a turn":              {plant: [][]any{{"DEL", "round:interactive:new"}}, found: []string{"a user with waiting jobs is not in line"}},
+			"a job in a queue that has ended":    {plant: [][]any{{"ZADD", "line:" + user, 1, string(all.ended)}}, found: []string{"a job is queued, but not waiting for a worker"}},
+			"a job in another user's queue":      {plant: [][]any{{"ZADD", "line:u2", 1e13, string(all.queued)}}, found: []string{"a job is queued, but not waiting for a worker"}},
 			"a job that no node has taken":       {plant: [][]any{{"DEL", "line:" + user}, {"XADD", "queue:interactive", "*", "id", string(all.queued)}}, found: []string{"a job waits for a worker and is not in the queue"}},
 			"a job missing in the list":          {plant: [][]any{{"ZREM", "jobs", string(all.ended)}}, found: []string{missing}},
 			"a job missing in all lists":         {plant: [][]any{{"DEL", "jobs"}, {"DEL", "jobs:" + user}, {"DEL", "ids"}, {"DEL", "kinds"}}, found: slices.Repeat([]string{missing}, 5*3+1+5)},
@@ -119,9 +119,9 @@ func TestEachInconsistencyIsFoundAndMended(t *testing.T) {
 			"a node that nobody knows":           {plant: [][]any{{"ZREM", "rb:{00}:nodes", "node"}}, found: []string{"jobs are held by an unknown node"}},
 			"an approval of a job that is gone":  {plant: [][]any{{"HSET", "standing:" + user, "a1", `{"id":"a1","userId":"` + user + `","requestId":"` + gone + `","rule":"Bash"}`}}, found: []string{noJob}},
 			"an approval of a job that ended":    {plant: [][]any{{"HSET", "standing:" + user, "a2", `{"id":"a2","userId":"` + user + `","requestId":"` + string(all.ended) + `","rule":"Bash"}`}}, found: []string{"an approval is kept for a job that has ended"}},
-			"tries of a task that is done":       {plant: [][]any{{"HSET", "attempts", "webhook|ended|x|1", 3}}, found: []string{"tries are counted of a task that is done"}},
+			"tries of a task that is done":       {plant: [][]any{{"HSET", "attempts", "webhook|ended|x|1", 3}}, found: []string{"attempts are counted for a finished task"}},
 			"a call of a job that has ended":     {plant: [][]any{{"HSET", "calls:" + string(all.ended), "toolu_1", "person||Bash"}, {"HSET", "calls:" + string(all.ended), "toolu_2", "ended||Bash"}}, found: []string{"a tool call of a job that has ended is open"}},
-			"a run that is gone":                 {plant: [][]any{{"ZADD", "acting", 1, "run-1"}}, found: []string{"a run of an action is watched that does not run"}},
+			"a run that is gone":                 {plant: [][]any{{"ZADD", "acting", 1, "run-1"}}, found: []string{"a run of an action is watched, but not running"}},
 		} {
 			for _, words := range p.plant {
 				if key := words[1].(string); !strings.HasPrefix(key, "rb:") {
@@ -183,7 +183,7 @@ func TestATurnWithoutItsEntryIsBegunAgain(t *testing.T) {
 		must.OK(t, rdb.HSet(t.Context(), all.place+"job:"+string(all.running), "entry", "1-1").Err())
 		d := doctor.New(s.Store, s.Service, slog.New(slog.DiscardHandler))
 		for _, mend := range []bool{false, true} {
-			if r := examine(t, d, mend); len(r.Findings) != 1 || r.Findings[0].Problem != "a turn runs whose node holds it no more" || r.Findings[0].RequestID != all.running {
+			if r := examine(t, d, mend); len(r.Findings) != 1 || r.Findings[0].Problem != "a turn is running that its node no longer holds" || r.Findings[0].RequestID != all.running {
 				t.Fatalf("mend %t: found %+v", mend, r.Findings)
 			}
 		}

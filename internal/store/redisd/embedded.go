@@ -87,7 +87,7 @@ func ServerVersion(ctx context.Context) (string, error) {
 	out, err := exec.CommandContext(ctx, bin, "--version").Output()
 	found := versionIn().FindSubmatch(out)
 	if err == nil && found == nil {
-		err = errors.New("it does not say which version it is")
+		err = errors.New("it does not report its version")
 	}
 	if err != nil {
 		return "", fmt.Errorf("%s --version: %w", bin, err)

@@ -99,7 +99,7 @@ func TestATrialStartOfTheRealCLI(t *testing.T) {
 	}
 }
 
-// A trial start fails, and says why, if a turn could not start for a reason that is its node's.
+// A trial start fails, and says why, if turn could not start for a reason that is its node's.
 func TestATrialStartOnABadNode(t *testing.T) {
 	t.Parallel()
 	const ok = `echo '{"type":"system","subtype":"init"}'; sleep 1000`

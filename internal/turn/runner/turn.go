@@ -369,7 +369,7 @@ func mayPass(err error) bool {
 	return !unusable
 }
 
-// whyNotStarted returns the reason why a turn could not start, for the job's record.
+// whyNotStarted returns the reason why turn could not start, for the job's record.
 func (r *Runner) whyNotStarted(err error) (job.Code, string) {
 	if failed, ok := errors.AsType[*review.Error](err); ok {
 		return failed.Code, failed.Message

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	claimed = "refused: confirmed was claimed, but this input has no unused approval"
+	claimed = "refused: confirmed is true, but this input has no unused approval"
 	expired = "refused: the approval has expired"
 )
 

@@ -161,7 +161,7 @@ func TestPeopleLearnWhyAYesIsNotForADirectory(t *testing.T) {
 	turn.resume()
 	call["cwd"] = "/data/jobs/" + string(turn.id) + "/work/repo"
 	must.Equal(t, "defer", turn.decides(call))
-	must.Contain(t, turn.job().Checkpoint.Message, "You are asked again: an earlier yes to the same call was not for this directory.")
+	must.Contain(t, turn.job().Checkpoint.Message, "You are asked again: an earlier approval of the same call was for another directory.")
 }
 
 // A directory passes for the job's own by its name only if the job's own is not on this machine.

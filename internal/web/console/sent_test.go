@@ -118,7 +118,7 @@ func (s *stage) api(w http.ResponseWriter, r *http.Request) {
 		s.keys = append(s.keys, created.IdempotencyKey)
 		if answer = map[string]string{"requestId": "req"}; s.used {
 			w.WriteHeader(http.StatusConflict)
-			answer = map[string]string{"error": "The idempotency key was used for another request"}
+			answer = map[string]string{"error": "The idempotency key was already used for another request"}
 		}
 	case "/api/jobs/before":
 		answer = json.RawMessage(`{"userId":"ada","tags":["t1"],"input":{"a":[{"b":"c"}],"more":"of it"}}`)
