@@ -92,6 +92,7 @@ func (budgets Spending) with(spent Spending) [4]UsedBudget {
 // OnBudget is the kind's setting for an exhausted budget.
 type OnBudget string
 
+// What a kind does when a budget is exhausted.
 const (
 	AskOnBudget OnBudget = "ask" // asks a person if the job's own budget is exhausted, and waits for a daily one
 	// WaitOnBudget waits for a daily budget until the end of the day. The job's own budget is never

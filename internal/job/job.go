@@ -115,6 +115,7 @@ type Options struct {
 // Simulation selects a stand-in for Claude.
 type Simulation string
 
+// The stand-ins.
 const (
 	SimulateNone    Simulation = ""        // runs the configured Claude
 	SimulateManual  Simulation = "manual"  // starts no process: a person plays Claude with curl
@@ -132,6 +133,7 @@ var Simulations = [...]Simulation{SimulateManual, SimulateSuccess, SimulateRepai
 // Priority orders jobs that wait for a worker.
 type Priority string
 
+// The priorities, the first first.
 const (
 	Interactive Priority = "interactive" // jobs have a person waiting, and go first
 	Batch       Priority = "batch"       // jobs run when no interactive job waits, and occasionally in between

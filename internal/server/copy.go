@@ -71,7 +71,7 @@ func (n *node) takeOver(ctx context.Context) (ended int, err error) {
 	open := slices.DeleteFunc(slices.Clone(job.States[:]), job.State.Terminal)
 	for q, more := (store.Query{States: open, Limit: 500, Brief: true}), true; more; more = q.Cursor != "" {
 		var jobs []job.Job
-		if jobs, q.Cursor, err = n.store.List(ctx, q); err != nil {
+		if jobs, q.Cursor, err = n.store.Jobs.List(ctx, q); err != nil {
 			return ended, err
 		}
 		for _, j := range jobs {

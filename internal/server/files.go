@@ -67,7 +67,7 @@ func (n *node) workspaceDir(id job.ID) string {
 // diffPage reads a part of a job's captured change: from its workspace if that is on
 // this machine, else from the copy in the store for other machines.
 func (n *node) diffPage(ctx context.Context, id job.ID, page job.DiffPage) ([]job.DiffOutput, error) {
-	text, err := n.store.Diff(ctx, id)
+	text, err := n.store.Changes.Diff(ctx, id)
 	if err != nil || text == nil {
 		return []job.DiffOutput{}, err
 	}
@@ -76,7 +76,7 @@ func (n *node) diffPage(ctx context.Context, id job.ID, page job.DiffPage) ([]jo
 		return nil, err
 	}
 	var snapshot workspace.Snapshot
-	if text, err = n.store.Snapshot(ctx, id); err == nil && text != nil {
+	if text, err = n.store.Changes.Snapshot(ctx, id); err == nil && text != nil {
 		err = json.Unmarshal(text, &snapshot)
 	}
 	if err != nil {
@@ -84,7 +84,7 @@ func (n *node) diffPage(ctx context.Context, id job.ID, page job.DiffPage) ([]jo
 	}
 	var since workspace.Trees
 	if page.Since != nil {
-		if since, err = n.store.TreesOf(ctx, id, *page.Since); err != nil {
+		if since, err = n.store.Changes.TreesOf(ctx, id, *page.Since); err != nil {
 			return nil, err
 		}
 		if since == nil {

@@ -147,7 +147,8 @@ func (n *node) servers() (servers, error) {
 	}
 	all.Register(public, checks...)
 	pages := console.New(console.Options{
-		API: public, Open: all.Open(), IdentifyFunc: all.Identify, Cookie: api.Cookie, SignIns: n.store, MarkFunc: api.ByConsole,
+		API: public, Open: all.Open(), IdentifyFunc: all.Identify, Cookie: api.Cookie, SignIns: n.store.SignIns,
+		MarkFunc: api.ByConsole,
 	}, n.refusals)
 	pages.Register(public)
 	public.HTTPErrorHandler = pages.Errors(public.HTTPErrorHandler)

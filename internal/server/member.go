@@ -75,7 +75,7 @@ func (n *node) join(ctx context.Context) error {
 	if n.opts.Config.RedisURL == "" {
 		return nil
 	}
-	return n.store.Join(ctx, n.name())
+	return n.store.Nodes.Join(ctx, n.name())
 }
 
 // stay sends heartbeats until ctx ends: while they continue, no incompatible version starts. The
@@ -93,7 +93,7 @@ func (n *node) stay(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
-		if err := n.store.Stay(ctx, n.name()); errors.Is(err, store.ErrFormat) {
+		if err := n.store.Nodes.Stay(ctx, n.name()); errors.Is(err, store.ErrFormat) {
 			n.unwanted <- err
 			return
 		}
@@ -104,7 +104,7 @@ func (n *node) stay(ctx context.Context) {
 func (n *node) quit() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	if err := n.store.Quit(ctx, n.name()); err != nil {
+	if err := n.store.Nodes.Quit(ctx, n.name()); err != nil {
 		n.log.Warn("could not notify other servers of the stop", "error", err)
 	}
 }

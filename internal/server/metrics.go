@@ -17,12 +17,16 @@ func (n *node) newMetrics() *metrics.Metrics {
 	}
 	return metrics.New(
 		metrics.Node{
-			Version: n.opts.Version, Format: store.Format, Heartbeat: n.heartbeat, ClockOffset: func() time.Duration { return n.storeFitness().ClockOffset },
+			Version: n.opts.Version, Format: store.Format, Heartbeat: n.heartbeat,
+			ClockOffset: func() time.Duration { return n.storeFitness().ClockOffset },
 			FreeSpace: func() (metrics.Space, error) {
 				return readDisk(&n.disk, "space", func() (metrics.Space, error) { return freeSpace(n.opts.Config.DataDir) })
 			},
 		},
-		metrics.Reads{Stats: n.store.Stats, Limits: n.store.Limits, Notices: n.store.NoticeCounts, Oldest: n.store.OldestQueued},
+		metrics.Reads{
+			Stats: n.store.Checkpoints.Counts, Limits: n.store.Limits.List,
+			Notices: n.store.Tasks.NoticeCounts, Oldest: n.store.Queue.Oldest,
+		},
 		metrics.Gauge("ringback_websocket_clients", "WebSocket connections of this node.", n.hub.Clients),
 		metrics.Gauge("ringback_workers", "Maximum number of concurrent turns of this node.", n.of((*runner.Runner).Workers)),
 		metrics.Gauge("ringback_workers_busy", "Workers of this node that are running a turn.", n.of((*runner.Runner).Busy)),

@@ -47,7 +47,7 @@ func (n *node) startPeople(context.Context) (stop func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	n.outbox = notify.NewOutbox(n.store, notify.Handlers{
+	n.outbox = notify.NewOutbox(n.store.Tasks, notify.Handlers{
 		StartInterpretingFunc: n.checkpoints.StartInterpreting, FinishInterpretingFunc: n.checkpoints.FinishInterpreting,
 		FollowFunc: n.jobs.Follow,
 	}, notify.Notifier{Addresses: notified(c), TrustedFunc: trusted.Notify, GuardedFunc: guarded.Notify}, n.log)

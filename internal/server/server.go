@@ -179,7 +179,7 @@ func (n *node) startProcess(context.Context) (stop func(), err error) {
 // startBackground runs what serves no request and no turn.
 func (n *node) startBackground(context.Context) (stop func(), err error) {
 	return running(
-		func(ctx context.Context) { n.store.Subscribe(ctx, n.subscribers()...) },
+		func(ctx context.Context) { n.store.Events.Subscribe(ctx, n.subscribers()...) },
 		func(ctx context.Context) { process.EndStrays(ctx, n.log) },
 		n.outbox.Run, doctor.New(n.store, n.jobs, n.log).Run, n.watchKeys, n.watchStore, n.staySettled, n.reloadOnSignal, n.watchKinds,
 	), nil
@@ -295,7 +295,7 @@ func (n *node) madeUp() []string {
 // limitWarnings returns the limits that Claude's accounts have reached: jobs are
 // accepted, but wait.
 func (n *node) limitWarnings(ctx context.Context) []string {
-	limits, err := n.store.Limits(ctx)
+	limits, err := n.store.Limits.List(ctx)
 	if err != nil {
 		return nil // an unavailable store is reported separately
 	}

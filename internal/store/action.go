@@ -16,21 +16,21 @@ type ActionRun struct {
 }
 
 // RenewRunLease renews a run's lease and returns the state of its job.
-func (s *Store) RenewRunLease(ctx context.Context, id job.ID, run lifecycle.RunID) (job.State, error) {
-	if err := s.renew(ctx, PartitionOf(id), "acting", string(run), lifecycle.RunLease); err != nil {
+func (cs Calls) RenewRunLease(ctx context.Context, id job.ID, run lifecycle.RunID) (job.State, error) {
+	if err := cs.s.renew(ctx, PartitionOf(id), "acting", string(run), lifecycle.RunLease); err != nil {
 		return "", err
 	}
-	state, _, err := s.field(ctx, "job", id, "state")
+	state, _, err := cs.s.field(ctx, "job", id, "state")
 	return job.State(state), err
 }
 
 // ActionRun returns a run of an action.
-func (s *Store) ActionRun(ctx context.Context, id job.ID, run lifecycle.RunID) (ActionRun, error) {
+func (cs Calls) ActionRun(ctx context.Context, id job.ID, run lifecycle.RunID) (ActionRun, error) {
 	p, err := locate(id)
 	if err != nil {
 		return ActionRun{}, err
 	}
-	fields, err := s.rdb.HMGet(ctx, p.key("action", string(run)), "state", "result").Result()
+	fields, err := cs.s.rdb.HMGet(ctx, p.key("action", string(run)), "state", "result").Result()
 	if err != nil {
 		return ActionRun{}, err
 	}

@@ -12,12 +12,12 @@ import (
 )
 
 // Answers returns the checkpoints of a job that a person has answered so far, in order.
-func (s *Store) Answers(ctx context.Context, id job.ID) ([]job.Checkpoint, error) {
+func (cs Checkpoints) Answers(ctx context.Context, id job.ID) ([]job.Checkpoint, error) {
 	p, err := locate(id)
 	if err != nil {
 		return nil, err
 	}
-	texts, err := s.rdb.LRange(ctx, p.key("answers", string(id)), 0, -1).Result()
+	texts, err := cs.s.rdb.LRange(ctx, p.key("answers", string(id)), 0, -1).Result()
 	if err != nil {
 		return nil, err
 	}
@@ -45,8 +45,8 @@ func jsonField[T any](ctx context.Context, s *Store, id job.ID, name string) (va
 }
 
 // Approvals returns the standing approvals of a user, oldest first.
-func (s *Store) Approvals(ctx context.Context, userID string) ([]job.Approval, error) {
-	texts, err := s.rdb.HVals(ctx, partitionOf(userID).key("standing", userID)).Result()
+func (cs Checkpoints) Approvals(ctx context.Context, userID string) ([]job.Approval, error) {
+	texts, err := cs.s.rdb.HVals(ctx, partitionOf(userID).key("standing", userID)).Result()
 	if err != nil {
 		return nil, err
 	}
@@ -63,16 +63,16 @@ func (s *Store) Approvals(ctx context.Context, userID string) ([]job.Approval, e
 // Revoke removes a standing approval of a user. The caller relies on the result, so Revoke waits
 // for replicas even if the approval is already gone: the earlier removal may be unconfirmed.
 // Errors: NotFound; Unavailable if too few replicas confirmed it.
-func (s *Store) Revoke(ctx context.Context, userID, id string) error {
+func (cs Checkpoints) Revoke(ctx context.Context, userID, id string) error {
 	p := partitionOf(userID)
 	key := p.key("standing", userID)
-	stands, err := s.rdb.HExists(ctx, key, id).Result()
+	stands, err := cs.s.rdb.HExists(ctx, key, id).Result()
 	if err != nil {
 		return err
 	}
 	c := &commit{prefix: p.prefix()}
 	c.do("HDEL", key, id)
-	if err := s.writeAndWait(ctx, c); err != nil {
+	if err := cs.s.writeAndWait(ctx, c); err != nil {
 		return err
 	}
 	if !stands {

@@ -19,18 +19,18 @@ func TestNothingIsKeptOfAJobThatIsGone(t *testing.T) {
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
 		ctx := t.Context()
 		writes := map[string]func(job.ID) error{
-			"output":         func(id job.ID) error { return s.WriteTranscript(ctx, id, 1, 0, []byte("text")) },
-			"standard error": func(id job.ID) error { return s.WriteStderr(ctx, id, 1, []byte("text")) },
+			"output":         func(id job.ID) error { return s.Transcripts.Write(ctx, id, 1, 0, []byte("text")) },
+			"standard error": func(id job.ID) error { return s.Transcripts.WriteStderr(ctx, id, 1, []byte("text")) },
 			"a captured change": func(id job.ID) error {
 				return s.SaveChange(ctx, id, lifecycle.Holder{}, store.Captured{Iteration: 1}.Parts(nil))
 			},
-			"a note": func(id job.ID) error { return s.AddNote(ctx, id, 1, "text") },
+			"a note": func(id job.ID) error { return s.Transcripts.AddNote(ctx, id, 1, "text") },
 			"a conversation": func(id job.ID) error {
-				_, _, err := s.SaveConversation(ctx, job.Job{ID: id, UserID: "u"}, "of "+string(id), lifecycle.NameTurn(id, 1), []byte("text"), 1000)
+				_, _, err := s.Transcripts.SaveConversation(ctx, job.Job{ID: id, UserID: "u"}, "of "+string(id), lifecycle.NameTurn(id, 1), []byte("text"), 1000)
 				return err
 			},
 			"a snapshot": func(id job.ID) error {
-				return s.SaveSnapshot(ctx, id, 1, []byte("text"), func(parts map[string]any) error { return s.SaveChange(ctx, id, lifecycle.Holder{}, parts) })
+				return s.Changes.SaveSnapshot(ctx, id, 1, []byte("text"), func(parts map[string]any) error { return s.SaveChange(ctx, id, lifecycle.Holder{}, parts) })
 			},
 		}
 		for name, write := range writes {

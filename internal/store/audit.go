@@ -10,12 +10,12 @@ import (
 
 // Audit returns a job's audit log as stored, oldest entry first, and its head, both read in one
 // transaction. The head is nil if the job's record has none.
-func (s *Store) Audit(ctx context.Context, id job.ID) ([]json.RawMessage, *job.AuditHead, error) {
+func (j Jobs) Audit(ctx context.Context, id job.ID) ([]json.RawMessage, *job.AuditHead, error) {
 	p, err := locate(id)
 	if err != nil {
 		return nil, nil, err
 	}
-	pipe := s.rdb.TxPipeline()
+	pipe := j.s.rdb.TxPipeline()
 	log := pipe.LRange(ctx, p.key("audit", string(id)), 0, -1)
 	stored := pipe.HGet(ctx, p.key("job", string(id)), "auditHead")
 	if _, err := pipe.Exec(ctx); err != nil {

@@ -44,12 +44,12 @@ func (h JobHeader) Unsigned() JobHeader {
 
 // Header returns what a callback is checked against, and the job's state. ok is false if the job is
 // unknown.
-func (s *Store) Header(ctx context.Context, id job.ID) (f JobHeader, state job.State, ok bool, err error) {
+func (cs Calls) Header(ctx context.Context, id job.ID) (f JobHeader, state job.State, ok bool, err error) {
 	p, known := partitionOfID(id)
 	if !known {
 		return JobHeader{}, "", false, nil
 	}
-	pipe := s.rdb.Pipeline()
+	pipe := cs.s.rdb.Pipeline()
 	fields := pipe.HMGet(
 		ctx, p.key("job", string(id)), "kind", "user", "signature", "state", "prefix", "session", "kindVersion", "node",
 	)
@@ -63,9 +63,9 @@ func (s *Store) Header(ctx context.Context, id job.ID) (f JobHeader, state job.S
 	}
 	f = JobHeader{Kind: v[0], UserID: v[1], signature: v[2], prefix: v[4], KindVersion: v[6], Node: v[7]}
 	f.SessionID = cmp.Or(v[5], id.OwnSession())
-	state, f.secret = job.State(v[3]), liveSecret(secret, s.clock.now(), 0)
+	state, f.secret = job.State(v[3]), liveSecret(secret, cs.s.clock.now(), 0)
 	if !state.Terminal() && !state.Parked() && f.secret == "" {
-		if f.secret, err = s.graceSecret(ctx, p, secret); err == nil && f.secret == "" {
+		if f.secret, err = cs.s.graceSecret(ctx, p, secret); err == nil && f.secret == "" {
 			state = job.Expired // the deadline has passed, its event is about to be sent
 		}
 	}
@@ -78,12 +78,12 @@ const webhookRetention = 15 * time.Minute
 
 // NoteWebhook records that an id belongs to a message of a job, of which it gets the digest. It reports
 // whether the id was new, or belongs to the same message.
-func (s *Store) NoteWebhook(ctx context.Context, id job.ID, webhookID, digest string) (isSame bool, err error) {
+func (cs Calls) NoteWebhook(ctx context.Context, id job.ID, webhookID, digest string) (isSame bool, err error) {
 	key := "webhook:" + string(id) + ":" + job.Digest([]byte(webhookID))
-	if err := s.attach(ctx, id, kept{time: webhookRetention}, "SETNX", key, digest); err != nil {
+	if err := cs.s.attach(ctx, id, kept{time: webhookRetention}, "SETNX", key, digest); err != nil {
 		return false, err
 	}
-	known, err := s.rdb.Get(ctx, PartitionOf(id).key(key)).Result()
+	known, err := cs.s.rdb.Get(ctx, PartitionOf(id).key(key)).Result()
 	if isNil(err) { // the job is gone
 		return true, nil
 	}
@@ -131,23 +131,23 @@ func (s *Store) runProgress(ctx context.Context, p Partition, r *progressReport)
 
 // Progress stores a progress report of a job. digest identifies the report, so that a repeated one
 // does not emit a second event.
-func (s *Store) Progress(
+func (cs Calls) Progress(
 	ctx context.Context, id job.ID, h JobHeader, activity json.RawMessage, digest string,
 ) (lifecycle.Outcome, error) {
 	p, err := locate(id)
 	if err != nil {
 		return lifecycle.Outcome{}, err
 	}
-	now := s.clock.now()
+	now := cs.s.clock.now()
 	event := lifecycle.Recipient{EventPrefix: h.prefix, JobID: id, KindVersion: h.KindVersion}
 	r := progressReport{
 		id: string(id), activity: written(activity), digest: digest, user: h.UserID,
-		now: now.UnixMilli(), head: eventHead(event, job.EventActivity, now), signature: h.signature, floor: uint64(s.past.floor(p)),
+		now: now.UnixMilli(), head: eventHead(event, job.EventActivity, now), signature: h.signature, floor: uint64(cs.s.past.floor(p)),
 	}
-	answer, err := s.runProgress(ctx, p, &r)
+	answer, err := cs.s.runProgress(ctx, p, &r)
 	if answer == "expired" { // unless Redis' clock has jumped
-		if _, _, err = s.runTimed(ctx, s.scripts.clock, p); err == nil {
-			answer, err = s.runProgress(ctx, p, &r)
+		if _, _, err = cs.s.runTimed(ctx, cs.s.scripts.clock, p); err == nil {
+			answer, err = cs.s.runProgress(ctx, p, &r)
 		}
 	}
 	if err != nil {
@@ -166,8 +166,8 @@ func (s *Store) Progress(
 
 // Step adds to the number of tool calls in a job's running turn. It returns the total so far, and
 // whether a message is waiting that the turn could receive.
-func (s *Store) Step(ctx context.Context, id job.ID, calls int) (total int, waiting bool, err error) {
-	answer, err := s.runJob(ctx, s.scripts.step, id, calls)
+func (cs Calls) Step(ctx context.Context, id job.ID, calls int) (total int, waiting bool, err error) {
+	answer, err := cs.s.runJob(ctx, cs.s.scripts.step, id, calls)
 	if err != nil {
 		return 0, false, err
 	}
@@ -189,12 +189,12 @@ type Collected struct {
 }
 
 // Batches returns the batches accepted so far.
-func (s *Store) Batches(ctx context.Context, id job.ID) (Collected, error) {
+func (cs Calls) Batches(ctx context.Context, id job.ID) (Collected, error) {
 	p, err := locate(id)
 	if err != nil {
 		return Collected{}, err
 	}
-	pipe := s.rdb.Pipeline()
+	pipe := cs.s.rdb.Pipeline()
 	batches := pipe.HGetAll(ctx, p.key("batches", string(id)))
 	digest := pipe.HGet(ctx, p.key("job", string(id)), "digest")
 	result := pipe.Get(ctx, p.key("result", string(id)))

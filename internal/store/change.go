@@ -62,33 +62,33 @@ func (s *Store) changeField(ctx context.Context, id job.ID, field string) (json.
 }
 
 // Diff returns the captured diff, a JSON array of job.DiffOutput; nil before the first capture.
-func (s *Store) Diff(ctx context.Context, id job.ID) (json.RawMessage, error) {
-	return s.changeField(ctx, id, "diff")
+func (c Changes) Diff(ctx context.Context, id job.ID) (json.RawMessage, error) {
+	return c.s.changeField(ctx, id, "diff")
 }
 
 // Logs returns the results of the verifiers, a JSON array of job.VerifierOutput.
-func (s *Store) Logs(ctx context.Context, id job.ID) (json.RawMessage, error) {
-	return s.changeField(ctx, id, "logs")
+func (c Changes) Logs(ctx context.Context, id job.ID) (json.RawMessage, error) {
+	return c.s.changeField(ctx, id, "logs")
 }
 
 // Trees returns exactly what is under review, by repository.
-func (s *Store) Trees(ctx context.Context, id job.ID) (map[string]string, error) {
-	return readChange[map[string]string](ctx, s, id, "trees")
+func (c Changes) Trees(ctx context.Context, id job.ID) (map[string]string, error) {
+	return readChange[map[string]string](ctx, c.s, id, "trees")
 }
 
 // Capture returns the diff and the trees of the latest capture.
-func (s *Store) Capture(ctx context.Context, id job.ID) (diff []job.DiffOutput, trees map[string]string, err error) {
-	if diff, err = readChange[[]job.DiffOutput](ctx, s, id, "diff"); err != nil {
+func (c Changes) Capture(ctx context.Context, id job.ID) (diff []job.DiffOutput, trees map[string]string, err error) {
+	if diff, err = readChange[[]job.DiffOutput](ctx, c.s, id, "diff"); err != nil {
 		return nil, nil, err
 	}
-	trees, err = s.Trees(ctx, id)
+	trees, err = c.Trees(ctx, id)
 	return diff, trees, err
 }
 
 // TreesOf returns what was under review in a round that was steered; nil if there was no such
 // round.
-func (s *Store) TreesOf(ctx context.Context, id job.ID, round int) (map[string]string, error) {
-	answers, err := s.Answers(ctx, id)
+func (c Changes) TreesOf(ctx context.Context, id job.ID, round int) (map[string]string, error) {
+	answers, err := c.s.Checkpoints.Answers(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -105,13 +105,13 @@ func (s *Store) TreesOf(ctx context.Context, id job.ID, round int) (map[string]s
 }
 
 // Steering returns how often a job was steered, and the result of each round.
-func (s *Store) Steering(ctx context.Context, id job.ID, most int) (job.SteeringState, error) {
+func (c Changes) Steering(ctx context.Context, id job.ID, most int) (job.SteeringState, error) {
 	state := job.SteeringState{MaxIterations: most}
-	answers, err := s.Answers(ctx, id)
+	answers, err := c.s.Checkpoints.Answers(ctx, id)
 	if err != nil {
 		return state, err
 	}
-	queued, err := jsonField[[]lifecycle.QueuedSteer](ctx, s, id, "queuedSteers")
+	queued, err := jsonField[[]lifecycle.QueuedSteer](ctx, c.s, id, "queuedSteers")
 	if err != nil {
 		return state, err
 	}
@@ -128,7 +128,7 @@ func (s *Store) Steering(ctx context.Context, id job.ID, most int) (job.Steering
 		})
 	}
 	for i := range state.History {
-		r, err := readChange[round](ctx, s, id, "round:"+strconv.Itoa(i+1))
+		r, err := readChange[round](ctx, c.s, id, "round:"+strconv.Itoa(i+1))
 		if err != nil {
 			return state, err
 		}
@@ -138,8 +138,8 @@ func (s *Store) Steering(ctx context.Context, id job.ID, most int) (job.Steering
 }
 
 // Finalized returns the outcome for each repository so far.
-func (s *Store) Finalized(ctx context.Context, id job.ID) ([]job.Finalized, error) {
-	return readChange[[]job.Finalized](ctx, s, id, "finalized")
+func (c Changes) Finalized(ctx context.Context, id job.ID) ([]job.Finalized, error) {
+	return readChange[[]job.Finalized](ctx, c.s, id, "finalized")
 }
 
 // viewedMember returns the stored form of a person's mark of a file. Callers without a user and a
@@ -150,13 +150,13 @@ func viewedMember(by job.Actor, repository, digest string) string {
 
 // Viewed returns the files of a job's change and which of them a person has marked as viewed. There
 // are none before a change was captured.
-func (s *Store) Viewed(ctx context.Context, id job.ID, by job.Actor) (job.Viewed, error) {
+func (c Changes) Viewed(ctx context.Context, id job.ID, by job.Actor) (job.Viewed, error) {
 	v := job.Viewed{Files: []job.ViewedFile{}}
-	diff, err := readChange[[]job.DiffOutput](ctx, s, id, "diff")
+	diff, err := readChange[[]job.DiffOutput](ctx, c.s, id, "diff")
 	if err != nil || diff == nil {
 		return v, err
 	}
-	marks, err := s.rdb.SMembersMap(ctx, PartitionOf(id).key("viewed", string(id))).Result()
+	marks, err := c.s.rdb.SMembersMap(ctx, PartitionOf(id).key("viewed", string(id))).Result()
 	if err != nil {
 		return v, err
 	}
@@ -177,10 +177,10 @@ func (s *Store) Viewed(ctx context.Context, id job.ID, by job.Actor) (job.Viewed
 // SetViewed marks a file of a job's change as viewed by a person, or removes the mark. It does
 // nothing if the job is gone. Callers must check that the digest is part of the change: otherwise
 // the mark has no effect.
-func (s *Store) SetViewed(ctx context.Context, id job.ID, by job.Actor, repository, digest string, viewed bool) error {
+func (c Changes) SetViewed(ctx context.Context, id job.ID, by job.Actor, repository, digest string, viewed bool) error {
 	command := "SREM"
 	if viewed {
 		command = "SADD"
 	}
-	return s.attach(ctx, id, kept{}, command, "viewed:"+string(id), viewedMember(by, repository, digest))
+	return c.s.attach(ctx, id, kept{}, command, "viewed:"+string(id), viewedMember(by, repository, digest))
 }

@@ -10,9 +10,9 @@ import (
 	"ringback/internal/rules/lifecycle"
 )
 
-// Checkpoint returns a checkpoint, or a NotFound error.
-func (s *Store) Checkpoint(ctx context.Context, id job.CheckpointID) (job.Checkpoint, error) {
-	found, err := s.checkpoints(ctx, []job.CheckpointID{id})
+// Get returns a checkpoint, or a NotFound error.
+func (cs Checkpoints) Get(ctx context.Context, id job.CheckpointID) (job.Checkpoint, error) {
+	found, err := cs.s.checkpoints(ctx, []job.CheckpointID{id})
 	if err != nil {
 		return job.Checkpoint{}, err
 	}
@@ -75,13 +75,13 @@ func (s *Store) withCheckpoints(ctx context.Context, jobs []job.Job) error {
 }
 
 // OpenIn returns the checkpoints of a session that still accept a reply, latest first.
-func (s *Store) OpenIn(ctx context.Context, userID, sessionID string) ([]job.Checkpoint, error) {
+func (cs Checkpoints) OpenIn(ctx context.Context, userID, sessionID string) ([]job.Checkpoint, error) {
 	p := partitionOf(userID)
-	ids, err := s.rdb.ZRevRange(ctx, p.key("asking", sessionKey(userID, sessionID)), 0, 99).Result()
+	ids, err := cs.s.rdb.ZRevRange(ctx, p.key("asking", sessionKey(userID, sessionID)), 0, 99).Result()
 	if err != nil {
 		return nil, err
 	}
-	return s.checkpoints(ctx, convert[job.CheckpointID](ids))
+	return cs.s.checkpoints(ctx, convert[job.CheckpointID](ids))
 }
 
 // CheckpointQuery selects checkpoints. An empty field does not filter.
@@ -102,38 +102,38 @@ func (q CheckpointQuery) selects(c job.Checkpoint) bool {
 	return (q.Status == "" || c.Status == q.Status) && (q.Type == "" || c.Type == q.Type) && (q.UserID == "" || c.UserID == q.UserID)
 }
 
-// Checkpoints returns checkpoints, newest first, and the cursor of the next page, which is empty
+// List returns checkpoints, newest first, and the cursor of the next page, which is empty
 // after the last one.
-func (s *Store) Checkpoints(ctx context.Context, q CheckpointQuery) ([]job.Checkpoint, string, error) {
+func (cs Checkpoints) List(ctx context.Context, q CheckpointQuery) ([]job.Checkpoint, string, error) {
 	return page[job.Checkpoint]{
 		of: q.group(), ids: q.IDs, cursor: q.Cursor, limit: q.Limit, at: positionOfCheckpoint, selects: q.selects,
 		fetch: func(ids []string) ([]job.Checkpoint, error) {
-			return s.checkpoints(ctx, convert[job.CheckpointID](ids))
+			return cs.s.checkpoints(ctx, convert[job.CheckpointID](ids))
 		},
-	}.read(ctx, s)
+	}.read(ctx, cs.s)
 }
 
 // Asked returns the questions of a job, oldest first.
-func (s *Store) Asked(ctx context.Context, id job.ID) ([]job.Checkpoint, error) {
+func (cs Checkpoints) Asked(ctx context.Context, id job.ID) ([]job.Checkpoint, error) {
 	p, err := locate(id)
 	if err != nil {
 		return nil, err
 	}
-	ids, err := s.rdb.LRange(ctx, p.key("asked", string(id)), 0, -1).Result()
+	ids, err := cs.s.rdb.LRange(ctx, p.key("asked", string(id)), 0, -1).Result()
 	if err != nil {
 		return nil, err
 	}
-	return s.checkpoints(ctx, convert[job.CheckpointID](ids))
+	return cs.s.checkpoints(ctx, convert[job.CheckpointID](ids))
 }
 
-// CountCheckpoints returns how many checkpoints a query selects. It reads none of them and ignores
+// Count returns how many checkpoints a query selects. It reads none of them and ignores
 // IDs.
-func (s *Store) CountCheckpoints(ctx context.Context, q CheckpointQuery) (int64, error) {
-	keys, err := s.keys(ctx, q.group())
+func (cs Checkpoints) Count(ctx context.Context, q CheckpointQuery) (int64, error) {
+	keys, err := cs.s.keys(ctx, q.group())
 	if err != nil {
 		return 0, err
 	}
-	counts, err := readEach(ctx, s, keys, func(pipe redis.Pipeliner, key string) *redis.IntCmd { return pipe.ZCard(ctx, key) })
+	counts, err := readEach(ctx, cs.s, keys, func(pipe redis.Pipeliner, key string) *redis.IntCmd { return pipe.ZCard(ctx, key) })
 	var n int64
 	for _, count := range counts {
 		n += count

@@ -40,8 +40,8 @@ func withGrace() []any {
 
 // Due lists what is due in a partition. What deletes something is listed only if nothing else is due. next is
 // the time until more is due; negative if nothing is set.
-func (s *Store) Due(ctx context.Context, p Partition) (due []Due, next time.Duration, err error) {
-	answer, jumped, err := s.runTimed(ctx, s.scripts.due, p, append([]any{mostDue}, withGrace()...)...)
+func (ds Deadlines) Due(ctx context.Context, p Partition) (due []Due, next time.Duration, err error) {
+	answer, jumped, err := ds.s.runTimed(ctx, ds.s.scripts.due, p, append([]any{mostDue}, withGrace()...)...)
 	if err != nil || jumped { // after a jump, the caller asks again at once
 		return nil, 0, err
 	}
@@ -63,8 +63,8 @@ func (d Due) fire(ctx context.Context, jobs *lifecycle.Service) error {
 // FireDue fires some of what is due in a partition, in random order, so that nodes do not fire the same. It
 // returns the time until more is due; negative if nothing is set. What cannot be fired is postponed, so that
 // the rest does not wait for it.
-func (s *Store) FireDue(ctx context.Context, p Partition, jobs *lifecycle.Service) (next time.Duration, err error) {
-	all, next, err := s.Due(ctx, p)
+func (ds Deadlines) FireDue(ctx context.Context, p Partition, jobs *lifecycle.Service) (next time.Duration, err error) {
+	all, next, err := ds.Due(ctx, p)
 	if err != nil {
 		return 0, err
 	}
@@ -78,8 +78,8 @@ func (s *Store) FireDue(ctx context.Context, p Partition, jobs *lifecycle.Servic
 			return 0, err
 		}
 		if err != nil {
-			s.log.Error("could not fire a deadline, retrying later", "clock", d.member, "error", err)
-			err = s.renew(ctx, p, d.set, d.member, refireAfter)
+			ds.s.log.Error("could not fire a deadline, retrying later", "clock", d.member, "error", err)
+			err = ds.s.renew(ctx, p, d.set, d.member, refireAfter)
 		}
 		if err != nil {
 			return 0, err

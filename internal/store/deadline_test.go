@@ -59,7 +59,7 @@ func TestANewClockIsNoticedBesideOneThatIsDue(t *testing.T) {
 		defer cancel()
 		must.OK(t, rdb.ZAdd(ctx, "rb:{00}:deadlines", redis.Z{Score: 1, Member: "retry|due"}).Err())
 		subscribed, woken := make(chan struct{}, 16), make(chan store.Partition, 16)
-		go s.Subscribe(ctx, store.Subscriber{ClockFunc: func(p store.Partition) { woken <- p }, ResubscribedFunc: func() { subscribed <- struct{}{} }})
+		go s.Events.Subscribe(ctx, store.Subscriber{ClockFunc: func(p store.Partition) { woken <- p }, ResubscribedFunc: func() { subscribed <- struct{}{} }})
 		<-subscribed
 		if _, err := s.Start(ctx, newJob(usersOf(s, 0, 1)[0])); err != nil { // its queue clock is the next
 			t.Fatal(err)
@@ -117,14 +117,14 @@ func TestNobodyWaitsForHousekeeping(t *testing.T) {
 			clocksOf(t, rdb, p, set, "purge", ended...)
 			clocksOf(t, rdb, p, "deadlines", "queue", waiting)
 			for range 2 { // the first moves what an earlier version has written
-				must.Get(s.Store.FireDue(ctx, p, s.Service))(t)
+				must.Get(s.Deadlines.FireDue(ctx, p, s.Service))(t)
 			}
 			must.Equal(t, job.Expired, must.Get(s.Get(ctx, waiting))(t).State, "the job that waits is")
 			if n := left(t, s, ended); n < 100 {
 				t.Errorf("%d of 120 jobs are left: they were deleted first", n)
 			}
 			must.Eventually(t, "all to be deleted", func() bool {
-				must.Get(s.Store.FireDue(ctx, p, s.Service))(t)
+				must.Get(s.Deadlines.FireDue(ctx, p, s.Service))(t)
 				return left(t, s, ended) == 0
 			})
 		})
@@ -140,7 +140,7 @@ func TestHousekeepingDoesNotWaitForEver(t *testing.T) {
 		clocksOf(t, rdb, p, "housekeeping", "purge", ended...)
 		for range 20 {
 			clocksOf(t, rdb, p, "deadlines", "retry", "req_1")
-			must.Get(s.Store.FireDue(t.Context(), p, s.Service))(t)
+			must.Get(s.Deadlines.FireDue(t.Context(), p, s.Service))(t)
 		}
 		must.Equal(t, 0, left(t, s, ended), "jobs are left")
 	})
@@ -161,9 +161,9 @@ func TestAClockThatCannotBeFiredHoldsUpNoOther(t *testing.T) {
 		}
 		waiting := must.Get(s.Start(ctx, newJob("u")))(t).ID
 		clocksOf(t, rdb, p, "deadlines", "queue", append(broken, waiting)...)
-		must.Get(s.Store.FireDue(ctx, p, s.Service))(t)
+		must.Get(s.Deadlines.FireDue(ctx, p, s.Service))(t)
 		must.Equal(t, job.Expired, must.Get(s.Get(ctx, waiting))(t).State, "the job behind them is")
-		due, _, err := s.Due(ctx, p)
+		due, _, err := s.Deadlines.Due(ctx, p)
 		must.OK(t, err)
 		must.Equal(t, 0, len(due), "those that failed are still due")
 	})
@@ -181,7 +181,7 @@ func TestAnEarlierEndDeletesNoJob(t *testing.T) {
 			member, due := "purge|"+string(ended[0]), rdb.ZScore(t.Context(), fmt.Sprintf("rb:{%02x}:housekeeping", int(p)), "purge|"+string(ended[0])).Val()
 			must.OK(t, rdb.ZAdd(t.Context(), fmt.Sprintf("rb:{%02x}:%s", int(p), set), redis.Z{Score: 1, Member: member}).Err())
 			for range 3 {
-				must.Get(s.Store.FireDue(t.Context(), p, s.Service))(t)
+				must.Get(s.Deadlines.FireDue(t.Context(), p, s.Service))(t)
 			}
 			must.Equal(t, 1, left(t, s, ended), "jobs are left")
 			must.Equal(t, due, rdb.ZScore(t.Context(), fmt.Sprintf("rb:{%02x}:housekeeping", int(p)), member).Val(), "it is due")
@@ -196,7 +196,7 @@ func TestAJobOfManyTurnsIsDeleted(t *testing.T) {
 		ended := endedJobs(t, s, 1)
 		p := store.PartitionOf(ended[0])
 		must.OK(t, rdb.HSet(t.Context(), fmt.Sprintf("rb:{%02x}:job:%s", int(p), ended[0]), "turn", 50_000).Err())
-		must.OK(t, s.WriteTranscript(t.Context(), ended[0], 49_999, 0, []byte("{}")))
+		must.OK(t, s.Transcripts.Write(t.Context(), ended[0], 49_999, 0, []byte("{}")))
 		clocksOf(t, rdb, p, "housekeeping", "purge", ended...)
 		must.OK(t, s.FireDue(t.Context(), p))
 		must.Equal(t, 0, left(t, s, ended), "jobs are left")

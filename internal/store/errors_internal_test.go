@@ -40,7 +40,7 @@ func TestEachCallReportsAnUnavailableStore(t *testing.T) {
 func TestWhatIsKnownOfARequestThatTheStoreInterrupts(t *testing.T) {
 	t.Parallel()
 	read := func(ctx context.Context, s *ticking) error { _, err := s.latest(ctx); return err }
-	write := func(ctx context.Context, s *ticking) error { return s.RememberSession(ctx, "s1", "u1", true) }
+	write := func(ctx context.Context, s *ticking) error { return s.Chats.Remember(ctx, "s1", "u1", true) }
 	for name, c := range map[string]struct {
 		before func(context.Context, *ticking) error
 		fault  string // Redis' answer; empty if the connection is lost

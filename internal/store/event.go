@@ -75,7 +75,7 @@ func (to subscribers) reset() {
 }
 
 // Subscribe delivers events until ctx ends. It uses one connection and reconnects automatically.
-func (s *Store) Subscribe(ctx context.Context, subscribed ...Subscriber) {
+func (es Events) Subscribe(ctx context.Context, subscribed ...Subscriber) {
 	to := subscribers(subscribed)
 	channels := make([]string, 0, 3*Partitions)
 	for p := range Partition(Partitions) {
@@ -83,14 +83,14 @@ func (s *Store) Subscribe(ctx context.Context, subscribed ...Subscriber) {
 			channels = append(channels, p.key(name))
 		}
 	}
-	sub := s.rdb.(redis.UniversalClient).Subscribe(ctx, channels...)
+	sub := es.s.rdb.(redis.UniversalClient).Subscribe(ctx, channels...)
 	defer sub.Close()
 	context.AfterFunc(ctx, func() { sub.Close() })
 	missed := make(chan struct{}, 1)
 	var watching sync.WaitGroup
 	defer watching.Wait()
-	watching.Go(func() { s.watchPast(ctx, to, missed) })
-	watching.Go(func() { s.watchClocks(ctx) })
+	watching.Go(func() { es.s.watchPast(ctx, to, missed) })
+	watching.Go(func() { es.s.watchClocks(ctx) })
 	confirmed := 0
 	for ctx.Err() == nil {
 		message, err := sub.ReceiveTimeout(ctx, 10*time.Second)
@@ -99,16 +99,16 @@ func (s *Store) Subscribe(ctx context.Context, subscribed ...Subscriber) {
 		case *redis.Subscription:
 			// A new connection confirms every channel again.
 			if confirmed++; confirmed%len(channels) == 0 {
-				s.past.forget()
+				es.s.past.forget()
 				follows = false
 			}
 		case *redis.Message:
-			follows = s.receive(m, to)
+			follows = es.s.receive(m, to)
 		default:
 			if isTimeout(err) {
 				err = sub.Ping(ctx)
 			}
-			s.checkSubscription(ctx, err)
+			es.s.checkSubscription(ctx, err)
 		}
 		if !follows {
 			select {
@@ -189,11 +189,11 @@ type Replay struct {
 	Last job.Seq
 }
 
-// Events returns up to limit events of a user after since; since 0 is the oldest kept.
-func (s *Store) Events(ctx context.Context, userID string, since job.Seq, limit int64) (Replay, error) {
+// OfUser returns up to limit events of a user after since; since 0 is the oldest kept.
+func (es Events) OfUser(ctx context.Context, userID string, since job.Seq, limit int64) (Replay, error) {
 	p := partitionOf(userID)
 	stream, from := p.key("events", userID), since.String()+"-0"
-	pipe := s.rdb.TxPipeline()
+	pipe := es.s.rdb.TxPipeline()
 	entries := pipe.XRangeN(ctx, stream, "("+from, "+", limit)
 	oldest := pipe.XRangeN(ctx, stream, "-", "+", 1)
 	at := pipe.XRangeN(ctx, stream, from, from, 1)
@@ -228,13 +228,13 @@ func seqOf(text string) job.Seq {
 	return job.Seq(n)
 }
 
-// JobEvents returns up to limit events of a job after since. missed is true if since is not in the
+// OfJob returns up to limit events of a job after since. missed is true if since is not in the
 // past of the job's user: see Replay.
-func (s *Store) JobEvents(
+func (es Events) OfJob(
 	ctx context.Context, j job.Job, since job.Seq, limit int,
 ) (found []EventEnvelope, missed bool, err error) {
 	for first := true; len(found) < limit; first = false {
-		page, err := s.Events(ctx, j.UserID, since, 1000)
+		page, err := es.OfUser(ctx, j.UserID, since, 1000)
 		if err != nil {
 			return nil, false, err
 		}

@@ -24,9 +24,9 @@ func TestReplayTellsWhatIsNoLongerKept(t *testing.T) {
 		ctx := t.Context()
 		j := must.Get(s.Start(ctx, newJob("u")))(t)
 		for i := range 9 {
-			must.Get(s.Progress(ctx, j.ID, store.JobHeader{UserID: "u"}, json.RawMessage(`{}`), fmt.Sprintf("digest-%05d", i)))(t)
+			must.Get(s.Calls.Progress(ctx, j.ID, store.JobHeader{UserID: "u"}, json.RawMessage(`{}`), fmt.Sprintf("digest-%05d", i)))(t)
 		}
-		all, err := s.Events(ctx, "u", 0, 100)
+		all, err := s.Events.OfUser(ctx, "u", 0, 100)
 		if err != nil || all.Missed || len(all.Events) != 10 {
 			t.Fatalf("%d events, missed %t, %v", len(all.Events), all.Missed, err)
 		}
@@ -37,7 +37,7 @@ func TestReplayTellsWhatIsNoLongerKept(t *testing.T) {
 			0: true, id(9): false, id(5): false, id(4): true, id(0): true, // the sixth is the last that is not kept
 			id(9) + 1: true, id(7) + 1: true, id(0) - 1000: true, // such events never existed
 		} {
-			got, err := s.Events(ctx, "u", since, 100)
+			got, err := s.Events.OfUser(ctx, "u", since, 100)
 			if err != nil || got.Missed != missed {
 				t.Errorf("since %d (the last is %d): missed %t, want %t, %v", since, id(9), got.Missed, missed, err)
 			}
@@ -56,7 +56,7 @@ func TestLongEventsAreKeptInSmallerNumber(t *testing.T) {
 			j := must.Get(s.Start(ctx, newJob(user)))(t)
 			text := must.Get(json.Marshal(map[string]string{"message": strings.Repeat("x", c.length)}))(t)
 			for i := range c.reports {
-				must.Get(s.Progress(ctx, j.ID, store.JobHeader{UserID: user}, text, fmt.Sprintf("digest-%05d", i)))(t)
+				must.Get(s.Calls.Progress(ctx, j.ID, store.JobHeader{UserID: user}, text, fmt.Sprintf("digest-%05d", i)))(t)
 			}
 			if kept := rdb.XLen(ctx, keysLike(t, rdb, "*:events:"+user)).Val(); kept < int64(c.atLeast) || kept > int64(c.atMost) {
 				t.Errorf("%s: %d events are kept, want %d to %d", user, kept, c.atLeast, c.atMost)

@@ -57,9 +57,9 @@ func TestWhatIsKeptIsKeptLongEnough(t *testing.T) {
 			body := job.MessageBody{Sender: job.FromAssistant, Role: job.FromAssistant, MessageType: job.ToolMessage, Parts: []job.Part{part}}
 			must.OK(t, s.AppendAssistantMessages(ctx, j.ID, 1, []lifecycle.AssistantMessage{{End: int64(i + 1), Body: body}}))
 		}
-		must.OK(t, s.WriteTranscript(ctx, j.ID, 1, 0, []byte("{}\n")))
-		must.OK(t, s.WriteStderr(ctx, j.ID, 1, []byte("x")))
-		must.OK(t, s.AddNote(ctx, j.ID, 1, "note"))
+		must.OK(t, s.Transcripts.Write(ctx, j.ID, 1, 0, []byte("{}\n")))
+		must.OK(t, s.Transcripts.WriteStderr(ctx, j.ID, 1, []byte("x")))
+		must.OK(t, s.Transcripts.AddNote(ctx, j.ID, 1, "note"))
 		_, _, _, err := s.Ask(ctx, lifecycle.NewCheckpoint{
 			RequestID: j.ID, UserID: "u", SessionID: "chat", Type: job.Confirmation, Message: "Do it?",
 			Chat: job.Text(job.FromAssistant, "Do it?"), Digest: "d",
@@ -130,7 +130,7 @@ func TestAConversationOutlivesWhatItsJobWaitsFor(t *testing.T) {
 			j := must.Get(s.Start(ctx, n))(t)
 			turn := s.Next(t, "n")
 			save := func() {
-				_, _, err := s.SaveConversation(ctx, turn.Job, turn.Conversation, lifecycle.NameTurn(j.ID, 1), []byte("text"), 1000)
+				_, _, err := s.Transcripts.SaveConversation(ctx, turn.Job, turn.Conversation, lifecycle.NameTurn(j.ID, 1), []byte("text"), 1000)
 				must.OK(t, err)
 			}
 			keeps := func(when string, least, most time.Duration) {
@@ -174,7 +174,7 @@ func TestAChatOutlivesTheQuestionOfAProgramOutside(t *testing.T) {
 		if ttl := rdb.TTL(ctx, session).Val(); ttl < wait {
 			t.Errorf("the question waits for %s, and its chat expires in %s", wait, ttl)
 		}
-		asked := must.Get(s.Checkpoint(ctx, c))(t)
+		asked := must.Get(s.Checkpoints.Get(ctx, c))(t)
 		must.Get(s.Answer(ctx, asked, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Decision: job.Deny}}))(t)
 		if ttl := rdb.TTL(ctx, session).Val(); ttl > retention {
 			t.Errorf("once it is answered, its chat expires in %s", ttl)
@@ -227,15 +227,15 @@ func TestWhatIsNamedByOthersExpires(t *testing.T) {
 		ctx := t.Context()
 		j := must.Get(s.Start(ctx, newJob("u")))(t)
 		for _, id := range []string{"msg_1", "msg_2", "msg_1"} {
-			if same := must.Get(s.NoteWebhook(ctx, j.ID, id, "digest of "+id))(t); !same {
+			if same := must.Get(s.Calls.NoteWebhook(ctx, j.ID, id, "digest of "+id))(t); !same {
 				t.Errorf("%s is taken for another message", id)
 			}
 		}
-		if same := must.Get(s.NoteWebhook(ctx, j.ID, "msg_2", "digest of another"))(t); same {
+		if same := must.Get(s.Calls.NoteWebhook(ctx, j.ID, "msg_2", "digest of another"))(t); same {
 			t.Error("another message has the same id")
 		}
 		for _, host := range []string{"one.example", "two.example"} {
-			must.OK(t, s.DelayNotice(ctx, store.PartitionOf(j.ID), store.Task{Kind: lifecycle.TaskWebhook, Ref: "x"}, host, "away", time.Hour))
+			must.OK(t, s.Tasks.DelayNotice(ctx, store.PartitionOf(j.ID), store.Task{Kind: lifecycle.TaskWebhook, Ref: "x"}, host, "away", time.Hour))
 		}
 		kept := keysOf(t, rdb, "*:webhook:*", "*:refused:*")
 		must.Equal(t, 4, len(kept), "keys")
@@ -286,7 +286,7 @@ func TestAChatThatLivesOnDoesNotGrow(t *testing.T) {
 			must.Get(s.AppendMessage(ctx, "u", "chat", job.Text(job.FromUser, "go on"), nil))(t)
 		}
 		must.Equal(t, 0, known(), "calls are known of messages that were dropped")
-		all, _, err := s.Messages(ctx, "u", "chat", 0, 100)
+		all, _, err := s.Chats.Messages(ctx, "u", "chat", 0, 100)
 		if err != nil || len(all) != 2*calls || all[0].ID != 10_001 {
 			t.Errorf("the chat has %d messages, %v", len(all), err)
 		}

@@ -58,7 +58,7 @@ func TestJobsAreFoundByTheBeginningOfTheirIDs(t *testing.T) {
 			id := string(j.ID)
 			random := id[len("req_06_"):]
 			for _, text := range []string{id, random, random[:6], "req_" + random[:7], id[:len("req_06_")+6], strings.ToUpper(random[:8])} {
-				found, next, err := s.List(t.Context(), store.Query{IDs: prefix(t, job.JobIDs, text), Limit: 5})
+				found, next, err := s.Jobs.List(t.Context(), store.Query{IDs: prefix(t, job.JobIDs, text), Limit: 5})
 				if err != nil || len(found) != 1 || found[0].ID != j.ID || next != "" {
 					t.Errorf("%s: found %v, %v; want %s", text, found, err, id)
 				}
@@ -68,7 +68,7 @@ func TestJobsAreFoundByTheBeginningOfTheirIDs(t *testing.T) {
 				"only later": {Since: time.Now().Add(time.Hour)},
 			} {
 				q.IDs, q.Limit = prefix(t, job.JobIDs, random[:6]), 5
-				if found, _, err := s.List(t.Context(), q); err != nil || len(found) != 0 {
+				if found, _, err := s.Jobs.List(t.Context(), q); err != nil || len(found) != 0 {
 					t.Errorf("%s: found %v, %v", name, found, err)
 				}
 			}
@@ -83,18 +83,18 @@ func TestCheckpointsAreFoundByTheBeginningOfTheirIDs(t *testing.T) {
 		must.OK(t, err)
 		random := string(id)[len("chk_06_"):]
 		for _, text := range []string{string(id), random[:6], "chk_" + random[:9]} {
-			found, _, err := s.Checkpoints(t.Context(), store.CheckpointQuery{IDs: prefix(t, job.CheckpointIDs, text), Status: job.Open, Limit: 5})
+			found, _, err := s.Checkpoints.List(t.Context(), store.CheckpointQuery{IDs: prefix(t, job.CheckpointIDs, text), Status: job.Open, Limit: 5})
 			if err != nil || len(found) != 1 || found[0].ID != id {
 				t.Errorf("%s: found %v, %v", text, found, err)
 			}
 		}
 		for _, q := range []store.CheckpointQuery{{UserID: "u2"}, {Status: job.Answered}, {Type: job.Review}} {
 			q.IDs, q.Limit = prefix(t, job.CheckpointIDs, random[:6]), 5
-			if found, _, err := s.Checkpoints(t.Context(), q); err != nil || len(found) != 0 {
+			if found, _, err := s.Checkpoints.List(t.Context(), q); err != nil || len(found) != 0 {
 				t.Errorf("%+v: found %v, %v", q, found, err)
 			}
 		}
-		jobs, _, err := s.List(t.Context(), store.Query{IDs: prefix(t, job.JobIDs, random[:6]), Limit: 5})
+		jobs, _, err := s.Jobs.List(t.Context(), store.Query{IDs: prefix(t, job.JobIDs, random[:6]), Limit: 5})
 		if err != nil || len(jobs) != 0 {
 			t.Errorf("a checkpoint was taken for a job: %v, %v", jobs, err)
 		}

@@ -60,12 +60,12 @@ func TestAnOutageExpiresNoTurn(t *testing.T) {
 		},
 		"a progress report": func(t *testing.T, s *storetest.Service, id job.ID) lifecycle.Outcome {
 			t.Helper()
-			h, state, _, err := s.Header(t.Context(), id)
+			h, state, _, err := s.Calls.Header(t.Context(), id)
 			must.OK(t, err)
 			if state == job.Expired {
 				return lifecycle.RefusedIn(state)
 			}
-			return must.Get(s.Progress(t.Context(), id, h, json.RawMessage(`{}`), "d"))(t)
+			return must.Get(s.Calls.Progress(t.Context(), id, h, json.RawMessage(`{}`), "d"))(t)
 		},
 	}
 	for name, outage := range outages {
@@ -144,7 +144,7 @@ func TestAnOutageIsHeldAgainstNobody(t *testing.T) {
 			lapse(t, rdb, store.PartitionOf(id), "acting", string(run))
 			outage()
 			must.OK(t, s.FireDue(t.Context(), store.PartitionOf(id)))
-			return must.Get(s.ActionRun(t.Context(), id, run))(t).State != lifecycle.RunRunning
+			return must.Get(s.Calls.ActionRun(t.Context(), id, run))(t).State != lifecycle.RunRunning
 		},
 		"a turn that starts an action next": func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient, outage func()) bool {
 			t.Helper()
@@ -163,14 +163,14 @@ func TestAnOutageIsHeldAgainstNobody(t *testing.T) {
 			must.Get(rdb.HSet(t.Context(), "rb:{00}:limit:"+account, "until", 1, "job", "req_1", "lease", 1).Result())(t)
 			outage()
 			tries := false
-			must.OK(t, s.RateLimit(t.Context(), account, func(l *lifecycle.AccountLimit) { tries, _ = l.Try("req_2") }))
+			must.OK(t, s.Limits.Update(t.Context(), account, func(l *lifecycle.AccountLimit) { tries, _ = l.Try("req_2") }))
 			return tries
 		},
 		"a server of another version": func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient, outage func()) bool {
 			t.Helper()
 			must.OK(t, rdb.ZAdd(t.Context(), "rb:{00}:servers", redis.Z{Score: 1, Member: "1 older"}).Err())
 			outage()
-			return s.Join(t.Context(), "newer") == nil
+			return s.Nodes.Join(t.Context(), "newer") == nil
 		},
 	} {
 		for name, outage := range outages {

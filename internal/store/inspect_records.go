@@ -70,7 +70,8 @@ func (i *inspection) ofJob(pipe redis.Pipeliner, s inspected) []func() {
 	if r.Owner != "" && r.Entry != "" {
 		entry := lifecycle.QueueEntry{JobID: r.ID, Priority: r.Priority, Entry: r.Entry}
 		i.doubt(job.Finding{
-			Problem: "a turn is running that its node no longer holds", Key: "queue:" + string(r.Priority), Member: r.Entry, RequestID: r.ID,
+			Problem: "a turn is running that its node no longer holds", Key: "queue:" + string(r.Priority), Member: r.Entry,
+			RequestID: r.ID,
 		}, func(mend bool) (bool, error) { return i.jobs.LoseUnowned(i.ctx, entry, mend) })
 	}
 	if r.IsOverLimit() && !i.waitingUsers[r.UserID] { // once for each user

@@ -92,7 +92,10 @@ func (s *Store) Unknown(ctx context.Context) ([]string, error) {
 // knownFields are the fields of records. lifecycle.Record does not have two of those in a job's hash.
 var knownFields = map[string][]string{
 	"job":        append(fieldNames(recordFields), "activity", "recentDigests"),
-	"checkpoint": fieldNames(checkpointFields), "action": fieldNames(runFields), "session": fieldNames(sessionFields), "limit": fieldNames(limitFields),
+	"checkpoint": fieldNames(checkpointFields),
+	"action":     fieldNames(runFields),
+	"session":    fieldNames(sessionFields),
+	"limit":      fieldNames(limitFields),
 }
 
 func fieldNames(fields []storedField) []string {

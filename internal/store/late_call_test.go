@@ -39,11 +39,11 @@ func TestACallOfTheTurnBeforeIsNotOfTheNext(t *testing.T) {
 	t.Parallel()
 	for name, call := range map[string]func(ctx context.Context, s *storetest.Service, id job.ID, h store.JobHeader) error{
 		"a progress report": func(ctx context.Context, s *storetest.Service, id job.ID, h store.JobHeader) error {
-			_, err := s.Progress(ctx, id, h, json.RawMessage(`{}`), "late")
+			_, err := s.Calls.Progress(ctx, id, h, json.RawMessage(`{}`), "late")
 			return err
 		},
 		"a step": func(ctx context.Context, s *storetest.Service, id job.ID, _ store.JobHeader) error {
-			_, _, err := s.Step(ctx, id, 3)
+			_, _, err := s.Calls.Step(ctx, id, 3)
 			return err
 		},
 	} {
@@ -56,7 +56,7 @@ func TestACallOfTheTurnBeforeIsNotOfTheNext(t *testing.T) {
 			n.MaxAttempts = 3
 			id := must.Get(s.Start(ctx, n))(t).ID
 			s.Next(t, "n")
-			h, _, _, err := s.Header(ctx, id)
+			h, _, _, err := s.Calls.Header(ctx, id)
 			must.OK(t, err)
 			end := lifecycle.TurnEnd{ID: id, Turn: 1, Node: "n", Again: true, Begun: true, Code: job.CodeCrashed}
 			must.Get(s.EndTurn(ctx, end))(t)
@@ -72,7 +72,7 @@ func TestACallOfTheTurnBeforeIsNotOfTheNext(t *testing.T) {
 			must.OK(t, failed)
 			must.Equal(t, true, hook.do == nil, "it was called")
 			must.Equal(t, false, must.Get(s.HasCalledBack(ctx, id))(t), "the new turn has called back")
-			total, _, err := s.Step(ctx, id, 0)
+			total, _, err := s.Calls.Step(ctx, id, 0)
 			must.OK(t, err)
 			must.Equal(t, 0, total, "its tool calls")
 		})

@@ -22,13 +22,13 @@ var limitFields, _ = fieldsOf[lifecycle.AccountLimit]()
 // limitLife is the time for which a limit is kept without a further try.
 const limitLife = 24 * time.Hour
 
-// RateLimit reads the limit of an account, changes it by a rule, and writes the difference. If it has changed in
+// Update reads the limit of an account, changes it by a rule, and writes the difference. If it has changed in
 // between, it starts again.
-func (s *Store) RateLimit(ctx context.Context, account string, change func(*lifecycle.AccountLimit)) error {
+func (ls Limits) Update(ctx context.Context, account string, change func(*lifecycle.AccountLimit)) error {
 	key := limitsIn.key("limit", account)
 	for range maxLoads {
-		pipe := s.rdb.TxPipeline()
-		read, at := pipe.HGetAll(ctx, key), s.readTime(ctx, pipe, limitsIn)
+		pipe := ls.s.rdb.TxPipeline()
+		read, at := pipe.HGetAll(ctx, key), ls.s.readTime(ctx, pipe, limitsIn)
 		if _, err := pipe.Exec(ctx); err != nil {
 			return err
 		}
@@ -58,40 +58,40 @@ func (s *Store) RateLimit(ctx context.Context, account string, change func(*life
 		} else {
 			c.do("SADD", limitsIn.key("limits"), account)
 		}
-		if written, err := s.runCommit(ctx, &c); written || err != nil {
+		if written, err := ls.s.runCommit(ctx, &c); written || err != nil {
 			return err
 		}
 	}
 	return job.Contended()
 }
 
-// EndRateLimit is AccountLimit.End. First, the jobs that wait for a limit try again: if this process dies in between,
+// End is AccountLimit.End. First, the jobs that wait for a limit try again: if this process dies in between,
 // one of them ends the limit.
-func (s *Store) EndRateLimit(ctx context.Context, account string, id job.ID) (bool, error) {
-	tries, err := s.rdb.HGet(ctx, limitsIn.key("limit", account), "job").Result()
+func (ls Limits) End(ctx context.Context, account string, id job.ID) (bool, error) {
+	tries, err := ls.s.rdb.HGet(ctx, limitsIn.key("limit", account), "job").Result()
 	if err != nil || tries != string(id) {
 		return false, ignoreNil(err)
 	}
-	retryAll := func() error { return eachPartition(func(p Partition) error { return s.retryLimited(ctx, p) }) }
+	retryAll := func() error { return eachPartition(func(p Partition) error { return ls.s.retryLimited(ctx, p) }) }
 	if err := retryAll(); err != nil {
 		return false, err
 	}
 	ended := false
-	if err = s.RateLimit(ctx, account, func(l *lifecycle.AccountLimit) { ended = l.End(id) }); err != nil || !ended {
+	if err = ls.Update(ctx, account, func(l *lifecycle.AccountLimit) { ended = l.End(id) }); err != nil || !ended {
 		return false, err
 	}
 	return true, retryAll() // others may have begun to wait; from now on, RetryLimited finds out
 }
 
-// RetryLimited makes the jobs of a job's partition due that wait for a limit if the account is at none: when
+// Retry makes the jobs of a job's partition due that wait for a limit if the account is at none: when
 // EndRateLimit looked for them, the job may not have waited yet.
-func (s *Store) RetryLimited(ctx context.Context, account string, id job.ID) error {
+func (ls Limits) Retry(ctx context.Context, account string, id job.ID) error {
 	isLimited := false
-	err := s.RateLimit(ctx, account, func(l *lifecycle.AccountLimit) { isLimited = !l.Until.IsZero() })
+	err := ls.Update(ctx, account, func(l *lifecycle.AccountLimit) { isLimited = !l.Until.IsZero() })
 	if err != nil || isLimited {
 		return err
 	}
-	return s.retryLimited(ctx, PartitionOf(id))
+	return ls.s.retryLimited(ctx, PartitionOf(id))
 }
 
 // retryLimited makes the jobs of a partition due that wait for a limit, whatever its stated end.
@@ -112,13 +112,13 @@ func (s *Store) retryLimited(ctx context.Context, p Partition) error {
 	return err
 }
 
-// Limits returns the limits that accounts have reached, of all nodes.
-func (s *Store) Limits(ctx context.Context) ([]job.Limit, error) {
-	accounts, err := s.rdb.SMembers(ctx, limitsIn.key("limits")).Result()
+// List returns the limits that accounts have reached, of all nodes.
+func (ls Limits) List(ctx context.Context) ([]job.Limit, error) {
+	accounts, err := ls.s.rdb.SMembers(ctx, limitsIn.key("limits")).Result()
 	if err != nil {
 		return nil, err
 	}
-	reached, err := readEach(ctx, s, accounts, func(pipe redis.Pipeliner, account string) *redis.MapStringStringCmd {
+	reached, err := readEach(ctx, ls.s, accounts, func(pipe redis.Pipeliner, account string) *redis.MapStringStringCmd {
 		return pipe.HGetAll(ctx, limitsIn.key("limit", account))
 	})
 	var limits []job.Limit
@@ -135,13 +135,13 @@ func (s *Store) Limits(ctx context.Context) ([]job.Limit, error) {
 
 // Wall returns the earliest time at which any node can start a turn, if the account of every node is at a limit; zero if
 // that has passed and a node waits for the turn that tries. isClosed is true if all living nodes are, and there are some.
-func (s *Store) Wall(ctx context.Context) (until time.Time, isClosed bool, err error) {
-	limited, err := s.rdb.SMembers(ctx, limitsIn.key("limits")).Result()
+func (ls Limits) Wall(ctx context.Context) (until time.Time, isClosed bool, err error) {
+	limited, err := ls.s.rdb.SMembers(ctx, limitsIn.key("limits")).Result()
 	if err != nil || len(limited) == 0 {
 		return time.Time{}, false, err
 	}
-	now := s.clock.now()
-	pipe := s.rdb.Pipeline()
+	now := ls.s.clock.now()
+	pipe := ls.s.rdb.Pipeline()
 	living := pipe.ZRangeByScore(ctx, limitsIn.key("nodes"), &redis.ZRangeBy{Min: "(" + score(now), Max: "+inf"})
 	accounts := pipe.HGetAll(ctx, limitsIn.key("accounts"))
 	ends := map[string]*redis.StringCmd{}

@@ -32,7 +32,7 @@ func reach(t *testing.T, s *storetest.Service, id job.ID, l lifecycle.ReachedRat
 	t.Helper()
 	var until lifecycle.RateLimit
 	var isNew bool
-	err := s.RateLimit(t.Context(), "account", func(a *lifecycle.AccountLimit) { until, isNew = a.Reach(id, l) })
+	err := s.Limits.Update(t.Context(), "account", func(a *lifecycle.AccountLimit) { until, isNew = a.Reach(id, l) })
 	if err != nil || isNew != wantNew {
 		t.Fatalf("job %s reaches the limit: %v, new: %t, want %t", id, err, isNew, wantNew)
 	}
@@ -42,7 +42,7 @@ func reach(t *testing.T, s *storetest.Service, id job.ID, l lifecycle.ReachedRat
 func try(t *testing.T, s *storetest.Service, id job.ID, wantOK, wantTry bool) {
 	t.Helper()
 	var ok, isTry bool
-	err := s.RateLimit(t.Context(), "account", func(l *lifecycle.AccountLimit) { ok, isTry = l.Try(id) })
+	err := s.Limits.Update(t.Context(), "account", func(l *lifecycle.AccountLimit) { ok, isTry = l.Try(id) })
 	if err != nil || ok != wantOK || isTry != wantTry {
 		t.Fatalf("job %s tries: %t, %t, %v; want %t, %t", id, ok, isTry, err, wantOK, wantTry)
 	}
@@ -57,7 +57,7 @@ func TestOneTurnTriesWhetherALimitHasEnded(t *testing.T) {
 		stated.ResetsAt = time.Now().Add(time.Hour).Truncate(time.Second)
 		must.Equal(t, lifecycle.RateLimit{Until: stated.ResetsAt.UTC(), Stated: true}, atLimit(t, s, stated), "the limit")
 		try(t, s, "b", false, false)
-		limits := must.Get(s.Limits(t.Context()))(t)
+		limits := must.Get(s.Limits.List(t.Context()))(t)
 		if len(limits) != 1 || limits[0].Code != hit.Code || !limits[0].Stated || limits[0].Error != hit.Message {
 			t.Errorf("people see the limits %+v", limits)
 		}
@@ -67,7 +67,7 @@ func TestOneTurnTriesWhetherALimitHasEnded(t *testing.T) {
 		for n := range 20 {
 			all.Go(func() {
 				var ok, isTry bool
-				err := s.RateLimit(t.Context(), "account", func(l *lifecycle.AccountLimit) { ok, isTry = l.Try(job.ID(fmt.Sprint("at once ", n))) })
+				err := s.Limits.Update(t.Context(), "account", func(l *lifecycle.AccountLimit) { ok, isTry = l.Try(job.ID(fmt.Sprint("at once ", n))) })
 				if err != nil || ok != isTry {
 					t.Errorf("%d tries: %t, %t, %v", n, ok, isTry, err)
 				}
@@ -78,13 +78,13 @@ func TestOneTurnTriesWhetherALimitHasEnded(t *testing.T) {
 		}
 		all.Wait()
 		must.Equal(t, int64(1), trying.Load(), "turns that try")
-		must.Equal(t, false, must.Get(s.EndRateLimit(t.Context(), "account", "c"))(t), "a turn that does not try ends the limit")
+		must.Equal(t, false, must.Get(s.Limits.End(t.Context(), "account", "c"))(t), "a turn that does not try ends the limit")
 		id := job.ID(rdb.HGet(t.Context(), "rb:{00}:limit:account", "job").Val())
-		must.OK(t, s.RateLimit(t.Context(), "account", func(l *lifecycle.AccountLimit) { l.RenewTry(id) }))
-		must.OK(t, s.RateLimit(t.Context(), "account", func(l *lifecycle.AccountLimit) { l.StopTrying(id) }))
+		must.OK(t, s.Limits.Update(t.Context(), "account", func(l *lifecycle.AccountLimit) { l.RenewTry(id) }))
+		must.OK(t, s.Limits.Update(t.Context(), "account", func(l *lifecycle.AccountLimit) { l.StopTrying(id) }))
 		try(t, s, "d", true, true)
-		must.Equal(t, true, must.Get(s.EndRateLimit(t.Context(), "account", "d"))(t), "the turn that tries ends the limit")
-		must.Equal(t, 0, len(must.Get(s.Limits(t.Context()))(t)), "limits afterwards")
+		must.Equal(t, true, must.Get(s.Limits.End(t.Context(), "account", "d"))(t), "the turn that tries ends the limit")
+		must.Equal(t, 0, len(must.Get(s.Limits.List(t.Context()))(t)), "limits afterwards")
 		early := stated
 		early.Took = time.Hour
 		reach(t, s, "e", early, false)
@@ -123,11 +123,11 @@ func TestJobsWaitNoLongerThanTheirLimit(t *testing.T) {
 		}
 		waiting := job.WaitingForLimit
 		must.Equal(t, []job.Phase{waiting, waiting, waiting}, phases(), "before")
-		must.Equal(t, false, must.Get(s.EndRateLimit(ctx, "account", limited[0]))(t), "one that does not try ends the limit")
+		must.Equal(t, false, must.Get(s.Limits.End(ctx, "account", limited[0]))(t), "one that does not try ends the limit")
 		must.Equal(t, []job.Phase{waiting, waiting, waiting}, phases(), "then")
 		must.OK(t, rdb.HSet(ctx, "rb:{00}:limit:account", "tries_at", 1).Err()) // some time later
 		try(t, s, "b", true, true)
-		must.Equal(t, true, must.Get(s.EndRateLimit(ctx, "account", "b"))(t), "the one that tries ends the limit")
+		must.Equal(t, true, must.Get(s.Limits.End(ctx, "account", "b"))(t), "the one that tries ends the limit")
 		must.Equal(t, []job.Phase{job.Queued, job.Queued, waiting}, phases(), "once the limit is gone")
 		must.Equal(t, int64(0), rdb.Exists(ctx, "rb:{00}:limited").Val(), "jobs are listed that do not wait")
 	})
@@ -148,7 +148,7 @@ func TestAJobThatWaitsForALimitThatIsGone(t *testing.T) {
 			ID: j.ID, Turn: 1, Node: "n", Begun: true, Again: true, Code: job.CodeUsageLimit, Message: "used up", RateLimit: &until,
 		}))(t)
 		phase := func() job.Phase {
-			must.OK(t, s.RetryLimited(ctx, "account", j.ID))
+			must.OK(t, s.Limits.Retry(ctx, "account", j.ID))
 			must.OK(t, s.FireDue(ctx, store.PartitionOf(j.ID)))
 			return must.Get(s.Get(ctx, j.ID))(t).Phase
 		}
@@ -186,7 +186,7 @@ func TestWhatDoesNotCallClaudeIsTakenAtALimit(t *testing.T) {
 		want := append(others, alone)
 		taken := map[job.ID]bool{}
 		for range want {
-			entry, ok, err := s.DequeueUnlimited(ctx, "n")
+			entry, ok, err := s.Queue.DequeueUnlimited(ctx, "n")
 			if err != nil || !ok {
 				t.Fatalf("after %d: %t, %v", len(taken), ok, err)
 			}
@@ -198,14 +198,14 @@ func TestWhatDoesNotCallClaudeIsTakenAtALimit(t *testing.T) {
 		for _, id := range want {
 			must.Equal(t, true, taken[id], "it is taken", id)
 		}
-		entry, ok, err := s.DequeueUnlimited(ctx, "n")
+		entry, ok, err := s.Queue.DequeueUnlimited(ctx, "n")
 		if ok || err != nil {
 			t.Errorf("then there is %+v, %v", entry, err)
 		}
 		turns := store.NewTurns()
 		turns.LookAll()
 		for range calls {
-			if _, ok, err := s.Store.Dequeue(ctx, turns, "n"); !ok || err != nil {
+			if _, ok, err := s.Queue.Dequeue(ctx, turns, "n"); !ok || err != nil {
 				t.Errorf("what calls Claude is not taken after the limit: %v", err)
 			}
 		}

@@ -74,16 +74,16 @@ func (q Query) group() group {
 // one. If it has to read many jobs that are not selected, a page may have fewer jobs than its limit
 // although there is a next page; CursorTime then returns how far back it has read. A job that moves
 // while pages are read may be in one page too many or too few; all others are in exactly one.
-func (s *Store) List(ctx context.Context, q Query) ([]job.Job, string, error) {
+func (j Jobs) List(ctx context.Context, q Query) ([]job.Job, string, error) {
 	p := page[job.Job]{
 		of: q.group(), ids: q.IDs, cursor: q.Cursor, since: q.Since, until: q.Until, limit: q.Limit, at: positionOfJob,
 		selects: q.selects,
-		fetch:   func(ids []string) ([]job.Job, error) { return s.fetch(ctx, ids, q.Brief) },
+		fetch:   func(ids []string) ([]job.Job, error) { return j.s.fetch(ctx, ids, q.Brief) },
 	}
 	if !q.isListed() {
-		p.sift = func(positions []position) ([]position, error) { return s.sift(ctx, q, positions) }
+		p.sift = func(positions []position) ([]position, error) { return j.s.sift(ctx, q, positions) }
 	}
-	return p.read(ctx, s)
+	return p.read(ctx, j.s)
 }
 
 // siftedFields are the fields of a job's record that decide about jobs for which no list exists.
@@ -275,9 +275,9 @@ func hashOf(names []string, values []any) map[string]string {
 	return h
 }
 
-// JobCounts counts jobs by kind and state, over all users. Zero counts may be missing.
-func (s *Store) JobCounts(ctx context.Context) (map[string]map[job.State]int64, error) {
-	kinds, err := s.seconds(ctx, "jobs", allPartitions())
+// Counts counts jobs by kind and state, over all users. Zero counts may be missing.
+func (j Jobs) Counts(ctx context.Context) (map[string]map[job.State]int64, error) {
+	kinds, err := j.s.seconds(ctx, "jobs", allPartitions())
 	if err != nil || len(kinds) == 0 {
 		return nil, err
 	}
@@ -291,7 +291,9 @@ func (s *Store) JobCounts(ctx context.Context) (map[string]map[job.State]int64, 
 			}
 		}
 	}
-	sizes, err := readEach(ctx, s, lists, func(pipe redis.Pipeliner, l storedKey) *redis.IntCmd { return pipe.ZCard(ctx, l.key()) })
+	sizes, err := readEach(ctx, j.s, lists, func(pipe redis.Pipeliner, l storedKey) *redis.IntCmd {
+		return pipe.ZCard(ctx, l.key())
+	})
 	for i, n := range sizes {
 		state, kind, _ := strings.Cut(lists[i].rest, ":")
 		counts[kind][job.State(state)] += n

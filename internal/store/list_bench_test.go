@@ -50,7 +50,7 @@ func BenchmarkList(b *testing.B) {
 		q.query.Limit = 50
 		b.Run(q.name, func(b *testing.B) {
 			for b.Loop() {
-				if _, _, err := s.List(ctx, q.query); err != nil {
+				if _, _, err := s.Jobs.List(ctx, q.query); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -58,7 +58,7 @@ func BenchmarkList(b *testing.B) {
 	}
 	b.Run("counts", func(b *testing.B) {
 		for b.Loop() {
-			must.Get(s.JobCounts(ctx))(b)
+			must.Get(s.Jobs.Counts(ctx))(b)
 		}
 	})
 	b.Run("examination", func(b *testing.B) {

@@ -9,19 +9,19 @@ import (
 
 // Join registers a server with the others that use the store. Its name must stay the same after a
 // restart. It returns ErrFormat while servers with another format use the store.
-func (s *Store) Join(ctx context.Context, name string) error { return s.join(ctx, name, "") }
+func (n Nodes) Join(ctx context.Context, name string) error { return n.s.join(ctx, name, "") }
 
 // Stay renews the registration of a server. It returns ErrFormat if a newer version has begun to
 // use the store because this server was silent for too long.
-func (s *Store) Stay(ctx context.Context, name string) error {
-	known, err := s.rdb.Get(ctx, Partition(0).key("format")).Int()
+func (n Nodes) Stay(ctx context.Context, name string) error {
+	known, err := n.s.rdb.Get(ctx, Partition(0).key("format")).Int()
 	switch {
 	case err != nil && !isNil(err):
 		return err
 	case known > Format:
 		return newerFormat(known)
 	}
-	return s.join(ctx, name, strconv.Itoa(Format))
+	return n.s.join(ctx, name, strconv.Itoa(Format))
 }
 
 // join registers a server. upTo is the highest format that other servers may have; if empty, they
@@ -45,6 +45,6 @@ func (s *Store) join(ctx context.Context, name, upTo string) error {
 }
 
 // Quit removes the registration of a server that has stopped.
-func (s *Store) Quit(ctx context.Context, name string) error {
-	return s.rdb.ZRem(ctx, Partition(0).key("servers"), strconv.Itoa(Format)+" "+name).Err()
+func (n Nodes) Quit(ctx context.Context, name string) error {
+	return n.s.rdb.ZRem(ctx, Partition(0).key("servers"), strconv.Itoa(Format)+" "+name).Err()
 }

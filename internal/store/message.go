@@ -16,33 +16,33 @@ import (
 	"ringback/internal/rules/lifecycle"
 )
 
-// RememberSession records the user of a session that a back end uses, for back ends that name it
+// Remember records the user of a session that a back end uses, for back ends that name it
 // without its user. Different users may use the same name for different sessions: one that only its
 // user has named is not recorded, so that no user can take a name from the back ends. The user's own
 // calls only keep the record that there is.
-func (s *Store) RememberSession(ctx context.Context, sessionID, userID string, byBackEnd bool) error {
+func (c Chats) Remember(ctx context.Context, sessionID, userID string, byBackEnd bool) error {
 	key := sessionIndex(sessionID)
-	pipe := s.rdb.Pipeline()
+	pipe := c.s.rdb.Pipeline()
 	if byBackEnd {
 		pipe.SAdd(ctx, key, userID)
 	}
-	pipe.PExpire(ctx, key, 2*s.opts.Retention)
+	pipe.PExpire(ctx, key, 2*c.s.opts.Retention)
 	_, err := pipe.Exec(ctx)
 	return err
 }
 
 func sessionIndex(sessionID string) string { return "rb:session:{" + sessionID + "}" }
 
-// SessionUsers returns the users with a session of this name that back ends can mean by it.
-func (s *Store) SessionUsers(ctx context.Context, sessionID string) ([]string, error) {
-	users, err := s.rdb.SMembers(ctx, sessionIndex(sessionID)).Result()
+// Users returns the users with a session of this name that back ends can mean by it.
+func (c Chats) Users(ctx context.Context, sessionID string) ([]string, error) {
+	users, err := c.s.rdb.SMembers(ctx, sessionIndex(sessionID)).Result()
 	id, ok := job.OfSession(sessionID)
 	p, known := partitionOfID(id)
 	if err != nil || !ok || !known {
 		return users, err
 	}
 	// If the store generated the session's name, the session belongs to the user of its first job.
-	user, err := s.rdb.HGet(ctx, p.key("job", string(id)), "user").Result()
+	user, err := c.s.rdb.HGet(ctx, p.key("job", string(id)), "user").Result()
 	if err == nil && !slices.Contains(users, user) {
 		users = append(users, user)
 	}
@@ -51,9 +51,9 @@ func (s *Store) SessionUsers(ctx context.Context, sessionID string) ([]string, e
 
 // Messages returns up to limit messages of a session after the given ID, oldest first, and the ID
 // of the session's latest message.
-func (s *Store) Messages(ctx context.Context, userID, sessionID string, after int64, limit int) ([]job.Message, int64, error) {
+func (c Chats) Messages(ctx context.Context, userID, sessionID string, after int64, limit int) ([]job.Message, int64, error) {
 	p, key := partitionOf(userID), sessionKey(userID, sessionID)
-	last, err := s.rdb.HGet(ctx, p.key("session", key), "n").Int64()
+	last, err := c.s.rdb.HGet(ctx, p.key("session", key), "n").Int64()
 	if err != nil {
 		return nil, 0, ignoreNil(err)
 	}
@@ -63,7 +63,7 @@ func (s *Store) Messages(ctx context.Context, userID, sessionID string, after in
 		for id := after + 1; id <= last && len(fields) < limit; id++ {
 			fields = append(fields, itoa(int(id)))
 		}
-		pipe := s.rdb.Pipeline()
+		pipe := c.s.rdb.Pipeline()
 		texts := pipe.HMGet(ctx, p.key("messages", key), fields...)
 		touched := pipe.HMGet(ctx, p.key("touched", key), fields...)
 		if _, err := pipe.Exec(ctx); err != nil {
@@ -81,17 +81,17 @@ func (s *Store) Messages(ctx context.Context, userID, sessionID string, after in
 			}
 			read = append(read, m)
 		}
-		if read, err = s.showCalls(ctx, p.key("touched", key), read); err != nil {
+		if read, err = c.s.showCalls(ctx, p.key("touched", key), read); err != nil {
 			return nil, 0, err
 		}
 		found = append(found, read[:min(len(read), limit-len(found))]...)
 	}
-	return found, last, s.showAnswered(ctx, p, found)
+	return found, last, c.s.showAnswered(ctx, p, found)
 }
 
-// LatestJob returns the job that receives the messages of a session; empty if it has none.
-func (s *Store) LatestJob(ctx context.Context, userID, sessionID string) (job.ID, error) {
-	id, err := s.rdb.HGet(ctx, partitionOf(userID).key("session", sessionKey(userID, sessionID)), "job").Result()
+// Latest returns the job that receives the messages of a session; empty if it has none.
+func (j Jobs) Latest(ctx context.Context, userID, sessionID string) (job.ID, error) {
+	id, err := j.s.rdb.HGet(ctx, partitionOf(userID).key("session", sessionKey(userID, sessionID)), "job").Result()
 	return job.ID(id), ignoreNil(err)
 }
 

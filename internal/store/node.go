@@ -22,8 +22,8 @@ var ErrHeld = errors.New("another server holds this node's name")
 // Heartbeat reports to the other nodes that a node is alive, and with which Claude account it
 // starts turns, if any. start identifies the start of its server. It returns the nodes that have been
 // silent for too long; Lost lists their work. It returns ErrHeld if another start holds the name.
-func (s *Store) Heartbeat(ctx context.Context, node, account, start string) (silent []string, err error) {
-	answer, err := s.runOnTime(ctx, s.scripts.heartbeat, 0, node, toMillis(s.opts.NodeTimeout), account, start)
+func (n Nodes) Heartbeat(ctx context.Context, node, account, start string) (silent []string, err error) {
+	answer, err := n.s.runOnTime(ctx, n.s.scripts.heartbeat, 0, node, toMillis(n.s.opts.NodeTimeout), account, start)
 	if answer == int64(0) {
 		err = ErrHeld
 	}
@@ -41,8 +41,8 @@ type Holder struct {
 // Hold makes a start of a server the holder of a node's name, in place of one that has ended. It
 // returns the holder if it is another one, and then changes nothing. An empty start gives the name
 // back.
-func (s *Store) Hold(ctx context.Context, node, start, ended string) (other Holder, err error) {
-	answer, err := s.runOnTime(ctx, s.scripts.hold, 0, node, start, ended)
+func (n Nodes) Hold(ctx context.Context, node, start, ended string) (other Holder, err error) {
+	answer, err := n.s.runOnTime(ctx, n.s.scripts.hold, 0, node, start, ended)
 	if parts := texts(answer); len(parts) == 3 {
 		other = Holder{parts[0], parts[1], time.Duration(atoi(parts[2])) * time.Millisecond}
 	}
@@ -51,11 +51,11 @@ func (s *Store) Hold(ctx context.Context, node, start, ended string) (other Hold
 
 // Lost lists the queue entries that a silent node owns: if there is an error, those in the partitions that are
 // available. A node that owns none is removed, until its next heartbeat.
-func (s *Store) Lost(ctx context.Context, node string) ([]lifecycle.QueueEntry, error) {
+func (n Nodes) Lost(ctx context.Context, node string) ([]lifecycle.QueueEntry, error) {
 	var each [Partitions][]lifecycle.QueueEntry
 	err := eachPartition(func(p Partition) error {
 		for _, priority := range []job.Priority{job.Interactive, job.Batch} {
-			answer, err := s.run(ctx, s.scripts.lost, p, string(priority), node)
+			answer, err := n.s.run(ctx, n.s.scripts.lost, p, string(priority), node)
 			if err != nil {
 				return err
 			}
@@ -67,7 +67,7 @@ func (s *Store) Lost(ctx context.Context, node string) ([]lifecycle.QueueEntry, 
 	})
 	lost := slices.Concat(each[:]...)
 	if err == nil && len(lost) == 0 {
-		_, _, err = s.runTimed(ctx, s.scripts.forget, 0, node) // it may have come back and dequeued something
+		_, _, err = n.s.runTimed(ctx, n.s.scripts.forget, 0, node) // it may have come back and dequeued something
 	}
 	return lost, err
 }
@@ -87,11 +87,11 @@ type OwnedTurn struct {
 
 // OwnedBy returns the turns that a node owns according to the store, and the queue entries that it
 // has taken without starting a turn. If there is an error, these are those in the partitions that are available.
-func (s *Store) OwnedBy(ctx context.Context, node string) ([]OwnedTurn, []lifecycle.QueueEntry, error) {
+func (n Nodes) OwnedBy(ctx context.Context, node string) ([]OwnedTurn, []lifecycle.QueueEntry, error) {
 	var entries []lifecycle.QueueEntry
 	var failed error
 	for _, priority := range []job.Priority{job.Interactive, job.Batch} {
-		read, err := readEach(ctx, s, allPartitions(), func(pipe redis.Pipeliner, p Partition) *redis.XStreamSliceCmd {
+		read, err := readEach(ctx, n.s, allPartitions(), func(pipe redis.Pipeliner, p Partition) *redis.XStreamSliceCmd {
 			return pipe.XReadGroup(ctx, &redis.XReadGroupArgs{
 				Group: "workers", Consumer: node, Count: 1000, Block: -1,
 				Streams: []string{p.key("queue", string(priority)), "0"},
@@ -106,7 +106,7 @@ func (s *Store) OwnedBy(ctx context.Context, node string) ([]OwnedTurn, []lifecy
 			}
 		}
 	}
-	turns, unstarted, err := s.owned(ctx, entries)
+	turns, unstarted, err := n.s.owned(ctx, entries)
 	return turns, unstarted, cmp.Or(failed, err)
 }
 

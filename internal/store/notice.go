@@ -47,8 +47,8 @@ func noticeWords(key string, n lifecycle.Notice, at time.Time) []any {
 }
 
 // Notice reads the notice that a task sends.
-func (s *Store) Notice(ctx context.Context, p Partition, t Task) (Notice, error) {
-	pipe := s.rdb.Pipeline()
+func (ts Tasks) Notice(ctx context.Context, p Partition, t Task) (Notice, error) {
+	pipe := ts.s.rdb.Pipeline()
 	fields := pipe.HMGet(ctx, p.key("notice", t.member()), "body", "to")
 	since := pipe.ZScore(ctx, p.key("notices", string(t.Kind)), t.member())
 	if _, err := pipe.Exec(ctx); err != nil {
@@ -56,7 +56,7 @@ func (s *Store) Notice(ctx context.Context, p Partition, t Task) (Notice, error)
 	}
 	n := Notice{}
 	if since.Val() > 0 {
-		n.Age = max(0, s.clock.now().Sub(scoreTime(since.Val())))
+		n.Age = max(0, ts.s.clock.now().Sub(scoreTime(since.Val())))
 	}
 	stored := texts(fields.Val())
 	n.Address, n.Body = stored[1], []byte(stored[0])
@@ -75,12 +75,12 @@ func refusing(receiver string) string { return Partition(0).key("refused", recei
 
 // DelayNotice schedules another try for a notice that its receiver did not accept: after a while,
 // or as soon as the receiver accepts another one.
-func (s *Store) DelayNotice(ctx context.Context, p Partition, t Task, receiver, why string, after time.Duration) error {
+func (ts Tasks) DelayNotice(ctx context.Context, p Partition, t Task, receiver, why string, after time.Duration) error {
 	// The mark comes first: without it, the notice would wait for its time, although the receiver accepts others.
-	if err := s.rdb.Set(ctx, refusing(receiver), "", noticeLife).Err(); err != nil {
+	if err := ts.s.rdb.Set(ctx, refusing(receiver), "", noticeLife).Err(); err != nil {
 		return err
 	}
-	_, err := s.run(ctx, s.scripts.notice, p, "late", t.member(), string(t.Kind), receiver, why, toMillis(after))
+	_, err := ts.s.run(ctx, ts.s.scripts.notice, p, "late", t.member(), string(t.Kind), receiver, why, toMillis(after))
 	return err
 }
 
@@ -90,29 +90,29 @@ const mostHastened = 200
 
 // NoticeAccepted makes notices due that wait for a receiver, which has just accepted one. It costs one
 // command unless the receiver did not accept the previous one, or more of them wait.
-func (s *Store) NoticeAccepted(ctx context.Context, receiver string) error {
-	recovered, err := s.rdb.Del(ctx, refusing(receiver)).Result()
+func (ts Tasks) NoticeAccepted(ctx context.Context, receiver string) error {
+	recovered, err := ts.s.rdb.Del(ctx, refusing(receiver)).Result()
 	if err != nil || recovered == 0 {
 		return err
 	}
 	var left atomic.Bool
 	err = eachPartition(func(p Partition) error {
-		more, err := s.run(ctx, s.scripts.notice, p, "hasten", receiver, mostHastened)
+		more, err := ts.s.run(ctx, ts.s.scripts.notice, p, "hasten", receiver, mostHastened)
 		if err == nil && more != int64(0) {
 			left.Store(true)
 		}
 		return err
 	})
 	if left.Load() || err != nil {
-		s.rdb.Set(ctx, refusing(receiver), "", noticeLife) // the next notice that the receiver accepts does the rest
+		ts.s.rdb.Set(ctx, refusing(receiver), "", noticeLife) // the next notice that the receiver accepts does the rest
 	}
 	return err
 }
 
 // GiveUpNotice stops trying to send a notice. The notice is kept for a while, so that people can
 // resend it.
-func (s *Store) GiveUpNotice(ctx context.Context, p Partition, t Task, why string) error {
-	_, err := s.run(ctx, s.scripts.notice, p, "giveup", t.member(), string(t.Kind), why, toMillis(s.opts.Retention))
+func (ts Tasks) GiveUpNotice(ctx context.Context, p Partition, t Task, why string) error {
+	_, err := ts.s.run(ctx, ts.s.scripts.notice, p, "giveup", t.member(), string(t.Kind), why, toMillis(ts.s.opts.Retention))
 	return err
 }
 
@@ -121,12 +121,12 @@ const noticeLife = 7 * 24 * time.Hour
 
 // ResendNotice schedules a notice for now, and if it was given up, retries it for as long as a new
 // one. It returns NotFound if there is no such notice.
-func (s *Store) ResendNotice(ctx context.Context, id job.NotificationID) error {
+func (ts Tasks) ResendNotice(ctx context.Context, id job.NotificationID) error {
 	p, t, ok := taskOf(id)
 	if !ok {
 		return job.NoNotification(id)
 	}
-	answer, err := s.run(ctx, s.scripts.notice, p, "resend", t.member(), string(t.Kind), toMillis(noticeLife))
+	answer, err := ts.s.run(ctx, ts.s.scripts.notice, p, "resend", t.member(), string(t.Kind), toMillis(noticeLife))
 	if err == nil && answer != int64(1) {
 		return job.NoNotification(id)
 	}
@@ -134,8 +134,8 @@ func (s *Store) ResendNotice(ctx context.Context, id job.NotificationID) error {
 }
 
 // NoticeCounts counts the notices that wait and those that were given up, by receiver.
-func (s *Store) NoticeCounts(ctx context.Context) ([]job.NotificationCount, error) {
-	pipe := s.rdb.Pipeline()
+func (ts Tasks) NoticeCounts(ctx context.Context) ([]job.NotificationCount, error) {
+	pipe := ts.s.rdb.Pipeline()
 	counts := make([]job.NotificationCount, len(lifecycle.Notices))
 	var add []func()
 	for i, kind := range lifecycle.Notices {
@@ -144,7 +144,7 @@ func (s *Store) NoticeCounts(ctx context.Context) ([]job.NotificationCount, erro
 			waiting := pipe.ZCard(ctx, p.key("notices", string(kind)))
 			givenUp := pipe.ZCard(ctx, p.key("givenup", string(kind)))
 			gone := pipe.ZRangeByScore(
-				ctx, p.key("givenup", string(kind)), &redis.ZRangeBy{Min: "-inf", Max: s.givenUpSince(), Count: 100},
+				ctx, p.key("givenup", string(kind)), &redis.ZRangeBy{Min: "-inf", Max: ts.s.givenUpSince(), Count: 100},
 			)
 			add = append(add, func() {
 				counts[i].Waiting += waiting.Val()
@@ -166,14 +166,14 @@ func (s *Store) givenUpSince() string { return score(s.clock.now().Add(-s.opts.R
 
 // Notifications lists the notices that wait, or those that were given up, oldest first, at most
 // limit.
-func (s *Store) Notifications(ctx context.Context, status job.NotificationStatus, limit int) ([]job.Notification, error) {
+func (ts Tasks) Notifications(ctx context.Context, status job.NotificationStatus, limit int) ([]job.Notification, error) {
 	list, from := "notices", "-inf"
 	if status == job.NotificationGivenUp {
-		list, from = "givenup", "("+s.givenUpSince()
+		list, from = "givenup", "("+ts.s.givenUpSince()
 	}
 	var keys []storedKey // of the notices
 	for _, kind := range lifecycle.Notices {
-		lists, err := readEach(ctx, s, allPartitions(), func(pipe redis.Pipeliner, p Partition) *redis.StringSliceCmd {
+		lists, err := readEach(ctx, ts.s, allPartitions(), func(pipe redis.Pipeliner, p Partition) *redis.StringSliceCmd {
 			return pipe.ZRangeByScore(ctx, p.key(list, string(kind)), &redis.ZRangeBy{Min: from, Max: "+inf", Count: int64(limit)})
 		})
 		if err != nil {
@@ -185,13 +185,13 @@ func (s *Store) Notifications(ctx context.Context, status job.NotificationStatus
 			}
 		}
 	}
-	fields, err := readEach(ctx, s, keys, func(pipe redis.Pipeliner, k storedKey) *redis.SliceCmd {
+	fields, err := readEach(ctx, ts.s, keys, func(pipe redis.Pipeliner, k storedKey) *redis.SliceCmd {
 		return pipe.HMGet(ctx, k.key(), "at", "to", "error")
 	})
 	if err != nil {
 		return nil, err
 	}
-	dues, err := readEach(ctx, s, keys, func(pipe redis.Pipeliner, k storedKey) *redis.FloatCmd {
+	dues, err := readEach(ctx, ts.s, keys, func(pipe redis.Pipeliner, k storedKey) *redis.FloatCmd {
 		return pipe.ZScore(ctx, k.partition.key("outbox"), k.rest)
 	})
 	if err != nil {

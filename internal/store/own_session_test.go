@@ -23,11 +23,11 @@ func TestTheSessionOfAJob(t *testing.T) {
 			if want == "" {
 				want = j.ID.OwnSession()
 			}
-			header, _, _, err := s.Header(ctx, j.ID)
+			header, _, _, err := s.Calls.Header(ctx, j.ID)
 			must.OK(t, err)
 			must.Equal(t, []string{want, want, want}, []string{j.SessionID, header.SessionID, must.Get(s.Get(ctx, j.ID))(t).SessionID})
 			if name == "" {
-				must.Equal(t, []string{"u"}, must.Get(s.SessionUsers(ctx, want))(t), "users of "+want)
+				must.Equal(t, []string{"u"}, must.Get(s.Chats.Users(ctx, want))(t), "users of "+want)
 			}
 			key := "rb:{" + string(j.ID[4:6]) + "}:job:" + string(j.ID)
 			must.Equal(t, stored, rdb.HExists(ctx, key, "session").Val(), "stored")

@@ -51,8 +51,8 @@ func (s *ticking) begin(t *testing.T) {
 func (s *ticking) say(t *testing.T) job.Seq {
 	t.Helper()
 	s.said++
-	must.Get(s.Progress(t.Context(), s.id, JobHeader{UserID: "u", prefix: "k"}, json.RawMessage(`{}`), fmt.Sprintf("%012d", s.said)))(t)
-	r := must.Get(s.Events(t.Context(), "u", 0, 1000))(t)
+	must.Get(s.Calls.Progress(t.Context(), s.id, JobHeader{UserID: "u", prefix: "k"}, json.RawMessage(`{}`), fmt.Sprintf("%012d", s.said)))(t)
+	r := must.Get(s.Events.OfUser(t.Context(), "u", 0, 1000))(t)
 	return r.Last
 }
 
@@ -85,7 +85,7 @@ func TestIdsThatWereLostAreNotGivenAgainByAClockThatIsBehind(t *testing.T) {
 			s := newTicking(t, noon)
 			s.say(t)
 			received := make(chan EventEnvelope, 100)
-			go s.Subscribe(t.Context(), Subscriber{EventFunc: func(e EventEnvelope) { received <- e }})
+			go s.Events.Subscribe(t.Context(), Subscriber{EventFunc: func(e EventEnvelope) { received <- e }})
 			var lost job.Seq
 			for deadline := time.Now().Add(10 * time.Second); len(received) == 0 && time.Now().Before(deadline); {
 				lost = s.say(t)
@@ -102,7 +102,7 @@ func TestIdsThatWereLostAreNotGivenAgainByAClockThatIsBehind(t *testing.T) {
 			if id := s.say(t); id <= lost {
 				t.Errorf("id %d was given, and before that up to %d", id, lost)
 			}
-			if r, err := s.Events(t.Context(), "u", lost, 10); err != nil || !r.Missed {
+			if r, err := s.Events.OfUser(t.Context(), "u", lost, 10); err != nil || !r.Missed {
 				t.Errorf("who has received what is lost is not told: %v, %v", r, err)
 			}
 		})

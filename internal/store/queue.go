@@ -95,7 +95,7 @@ const mostKeys = 32
 // called concurrently with the same turns.
 //
 // A partition that is unavailable is left out for a while. Its error is returned if no other one has a job.
-func (s *Store) Dequeue(ctx context.Context, turns *Turns, node string) (entry lifecycle.QueueEntry, ok bool, err error) {
+func (q Queue) Dequeue(ctx context.Context, turns *Turns, node string) (entry lifecycle.QueueEntry, ok bool, err error) {
 	begun := time.Now()
 	for {
 		c, some := turns.next()
@@ -103,7 +103,7 @@ func (s *Store) Dequeue(ctx context.Context, turns *Turns, node string) (entry l
 			return lifecycle.QueueEntry{}, false, err
 		}
 		asked := time.Now()
-		parts, failed := s.dequeue(ctx, c.in, node, c.level+1, c.key)
+		parts, failed := q.s.dequeue(ctx, c.in, node, c.level+1, c.key)
 		if failed != nil {
 			turns.leaveOut(c.in, time.Since(asked))
 			err = failed
@@ -118,15 +118,15 @@ func (s *Store) Dequeue(ctx context.Context, turns *Turns, node string) (entry l
 
 // DequeueUnlimited is Dequeue for a node whose account is at a limit of Claude's: it assigns a job whose next turn
 // does not call Claude. Partitions are asked in random order. An error is returned if no available one has such a job.
-func (s *Store) DequeueUnlimited(ctx context.Context, node string) (entry lifecycle.QueueEntry, ok bool, err error) {
-	waiting, err := readEach(ctx, s, allPartitions(), func(pipe redis.Pipeliner, p Partition) *redis.IntCmd {
+func (q Queue) DequeueUnlimited(ctx context.Context, node string) (entry lifecycle.QueueEntry, ok bool, err error) {
+	waiting, err := readEach(ctx, q.s, allPartitions(), func(pipe redis.Pipeliner, p Partition) *redis.IntCmd {
 		return pipe.ZCard(ctx, p.key("unlimited"))
 	})
 	for _, p := range rand.Perm(len(waiting)) { //nolint:gosec // no one gains by guessing it
 		if waiting[p] == 0 {
 			continue
 		}
-		parts, failed := s.dequeue(ctx, Partition(p), node, unlimited, "")
+		parts, failed := q.s.dequeue(ctx, Partition(p), node, unlimited, "")
 		if parts[0] != "" {
 			return entryOf(parts), true, nil
 		}
@@ -158,13 +158,13 @@ func entryOf(parts []string) lifecycle.QueueEntry {
 	}
 }
 
-// ShowQueue sets Queue for jobs that wait for a worker. The cost is logarithmic for each job, and
+// Show sets Queue for jobs that wait for a worker. The cost is logarithmic for each job, and
 // one round trip for all.
-func (s *Store) ShowQueue(ctx context.Context, jobs []*job.Job) error {
+func (q Queue) Show(ctx context.Context, jobs []*job.Job) error {
 	if len(jobs) == 0 {
 		return nil
 	}
-	pipe := s.rdb.Pipeline()
+	pipe := q.s.rdb.Pipeline()
 	ranks, scores := make([]*redis.IntCmd, len(jobs)), make([]*redis.FloatCmd, len(jobs))
 	for i, j := range jobs {
 		line := PartitionOf(j.ID).key("line", linesOf(lifecycle.QueuePosition{Key: j.APIKey, UserID: j.UserID})[0])
@@ -193,19 +193,19 @@ func (s *Store) ShowQueue(ctx context.Context, jobs []*job.Job) error {
 	return nil
 }
 
-// OldestQueued returns how long the oldest job of each priority has waited for a worker; 0 if none
+// Oldest returns how long the oldest job of each priority has waited for a worker; 0 if none
 // waits.
-func (s *Store) OldestQueued(ctx context.Context) (map[job.Priority]time.Duration, error) {
+func (q Queue) Oldest(ctx context.Context) (map[job.Priority]time.Duration, error) {
 	oldest := map[job.Priority]time.Duration{}
 	for _, priority := range []job.Priority{job.Interactive, job.Batch} {
-		firsts, err := readEach(ctx, s, allPartitions(), func(pipe redis.Pipeliner, p Partition) *redis.ZSliceCmd {
+		firsts, err := readEach(ctx, q.s, allPartitions(), func(pipe redis.Pipeliner, p Partition) *redis.ZSliceCmd {
 			return pipe.ZRangeWithScores(ctx, p.key("queued", string(priority)), 0, 0)
 		})
 		if err != nil {
 			return nil, err
 		}
 		for _, first := range slices.Concat(firsts...) {
-			oldest[priority] = max(oldest[priority], s.clock.now().Sub(scoreTime(first.Score)))
+			oldest[priority] = max(oldest[priority], q.s.clock.now().Sub(scoreTime(first.Score)))
 		}
 	}
 	return oldest, nil

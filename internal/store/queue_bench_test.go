@@ -33,7 +33,7 @@ func benchmarkTake(b *testing.B, users, backlog int) {
 	must.OK(b, client.ConfigResetStat(b.Context()).Err())
 	b.ResetTimer()
 	for range takes {
-		if _, ok, err := s.Store.Dequeue(b.Context(), turns, "n"); err != nil || !ok {
+		if _, ok, err := s.Queue.Dequeue(b.Context(), turns, "n"); err != nil || !ok {
 			b.Fatal("nothing was taken", err)
 		}
 	}

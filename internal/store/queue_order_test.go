@@ -210,7 +210,7 @@ func TestAKeysJobThatNoNodeFindsIsMended(t *testing.T) {
 	t.Parallel()
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
 		q := newQueue(t, s, usersOf(s, 3, 1)...)
-		must.Get(s.Heartbeat(t.Context(), "n", "", ""))(t)
+		must.Get(s.Nodes.Heartbeat(t.Context(), "n", "", ""))(t)
 		for lost, problem := range map[string]string{
 			"line:ringback:key:shop:" + q.users[0]: "a job waits for a worker and is not in the queue",
 			"round:interactive:new:shop":           "a user with waiting jobs is not in line",

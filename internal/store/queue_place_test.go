@@ -44,7 +44,7 @@ func TestAJobSaysWhatItWaitsBehind(t *testing.T) {
 		want := func(j *job.Job, place *job.QueuePlace) {
 			t.Helper()
 			j.Queue = nil
-			must.OK(t, s.ShowQueue(t.Context(), []*job.Job{j}))
+			must.OK(t, s.Queue.Show(t.Context(), []*job.Job{j}))
 			must.Equal(t, place, j.Queue, "it waits behind")
 		}
 		want(mine[0], &job.QueuePlace{OtherUsers: 3})

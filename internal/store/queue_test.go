@@ -92,7 +92,7 @@ func (q *queueOf) create(user, key string, priority job.Priority) job.ID {
 // take takes the next job on a node and compares it with the model; nil if none waits.
 func (q *queueOf) take() (lifecycle.QueueEntry, *waiting) {
 	q.t.Helper()
-	taken, ok, err := q.s.Store.Dequeue(q.t.Context(), q.nodes[q.takes%len(q.nodes)], "n")
+	taken, ok, err := q.s.Queue.Dequeue(q.t.Context(), q.nodes[q.takes%len(q.nodes)], "n")
 	must.OK(q.t, err)
 	if !ok {
 		if len(q.waits) > 0 {

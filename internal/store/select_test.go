@@ -19,7 +19,7 @@ import (
 func listed(t *testing.T, s *store.Store, q store.Query) (titles []string, partial int) {
 	t.Helper()
 	for {
-		jobs, next, err := s.List(t.Context(), q)
+		jobs, next, err := s.Jobs.List(t.Context(), q)
 		must.OK(t, err)
 		for _, j := range jobs {
 			titles = append(titles, j.Title)

@@ -10,14 +10,14 @@ import (
 func signInKey(name string) string { return partitionOf(name).key("sign-in", name) }
 
 // SaveSignIn stores the sealed credential of a sign-in. It expires if not read for idle.
-func (s *Store) SaveSignIn(ctx context.Context, name string, sealed []byte, idle time.Duration) error {
-	return s.rdb.Set(ctx, signInKey(name), sealed, idle).Err()
+func (ss SignIns) SaveSignIn(ctx context.Context, name string, sealed []byte, idle time.Duration) error {
+	return ss.s.rdb.Set(ctx, signInKey(name), sealed, idle).Err()
 }
 
 // SignIn returns the sealed credential of a sign-in, and extends its life to idle from now; nil if
 // there is none. It also works if the store refuses writes.
-func (s *Store) SignIn(ctx context.Context, name string, idle time.Duration) ([]byte, error) {
-	pipe := s.rdb.Pipeline()
+func (ss SignIns) SignIn(ctx context.Context, name string, idle time.Duration) ([]byte, error) {
+	pipe := ss.s.rdb.Pipeline()
 	sealed := pipe.Get(ctx, signInKey(name))
 	pipe.PExpire(ctx, signInKey(name), idle)
 	_, _ = pipe.Exec(ctx)
@@ -26,8 +26,8 @@ func (s *Store) SignIn(ctx context.Context, name string, idle time.Duration) ([]
 }
 
 // RemoveSignIn removes a sign-in, and waits for replicas if configured.
-func (s *Store) RemoveSignIn(ctx context.Context, name string) error {
+func (ss SignIns) RemoveSignIn(ctx context.Context, name string) error {
 	c := &commit{prefix: partitionOf(name).prefix()}
 	c.do("DEL", signInKey(name))
-	return s.writeAndWait(ctx, c)
+	return ss.s.writeAndWait(ctx, c)
 }

@@ -23,19 +23,19 @@ type snapshotHead struct {
 // SaveSnapshot stores, for other machines, everything that a job has changed up to a turn, as JSON,
 // replacing the previous snapshot; nil stores none. saveHead stores its location with the rest of
 // the capture: see lifecycle.SaveChange.
-func (s *Store) SaveSnapshot(
+func (c Changes) SaveSnapshot(
 	ctx context.Context, id job.ID, turn int, snapshot json.RawMessage, saveHead func(parts map[string]any) error,
 ) error {
-	before, err := readChange[snapshotHead](ctx, s, id, "snapshot")
+	before, err := readChange[snapshotHead](ctx, c.s, id, "snapshot")
 	if err != nil {
 		return err
 	}
 	p := PartitionOf(id)
-	if err := s.rdb.Del(ctx, p.key("snapshot", string(id), itoa(turn))).Err(); err != nil {
+	if err := c.s.rdb.Del(ctx, p.key("snapshot", string(id), itoa(turn))).Err(); err != nil {
 		return err
 	}
 	for piece := range slices.Chunk(snapshot, snapshotPiece) {
-		if err := s.attach(ctx, id, kept{}, "RPUSH", "snapshot:"+string(id)+":"+itoa(turn), []byte(piece)); err != nil {
+		if err := c.s.attach(ctx, id, kept{}, "RPUSH", "snapshot:"+string(id)+":"+itoa(turn), []byte(piece)); err != nil {
 			return err
 		}
 	}
@@ -43,20 +43,20 @@ func (s *Store) SaveSnapshot(
 		return err
 	}
 	if before.Turn != 0 && before.Turn != turn {
-		err = s.rdb.Del(ctx, p.key("snapshot", string(id), itoa(before.Turn))).Err()
+		err = c.s.rdb.Del(ctx, p.key("snapshot", string(id), itoa(before.Turn))).Err()
 	}
 	return err
 }
 
 // Snapshot returns what SaveSnapshot stored; nil if there is none or it is incomplete.
-func (s *Store) Snapshot(ctx context.Context, id job.ID) (json.RawMessage, error) {
-	head, err := readChange[snapshotHead](ctx, s, id, "snapshot")
+func (c Changes) Snapshot(ctx context.Context, id job.ID) (json.RawMessage, error) {
+	head, err := readChange[snapshotHead](ctx, c.s, id, "snapshot")
 	if err != nil || head.Turn == 0 {
 		return nil, err
 	}
 	var all strings.Builder
 	for n := int64(0); all.Len() < head.Bytes; n++ {
-		pieces, err := s.rdb.LRange(ctx, PartitionOf(id).key("snapshot", string(id), itoa(head.Turn)), n, n).Result()
+		pieces, err := c.s.rdb.LRange(ctx, PartitionOf(id).key("snapshot", string(id), itoa(head.Turn)), n, n).Result()
 		if err != nil || len(pieces) == 0 {
 			return nil, err
 		}

@@ -13,9 +13,9 @@ import (
 	"ringback/internal/rules/lifecycle"
 )
 
-// Stats returns the counts by type of checkpoint, and their sum under "", over all nodes.
-func (s *Store) Stats(ctx context.Context) (map[job.CheckpointType]job.CheckpointCounts, error) {
-	counts, err := readEach(ctx, s, allPartitions(), func(pipe redis.Pipeliner, p Partition) *redis.MapStringStringCmd {
+// Counts returns the counts by type of checkpoint, and their sum under "", over all nodes.
+func (cs Checkpoints) Counts(ctx context.Context) (map[job.CheckpointType]job.CheckpointCounts, error) {
+	counts, err := readEach(ctx, cs.s, allPartitions(), func(pipe redis.Pipeliner, p Partition) *redis.MapStringStringCmd {
 		return pipe.HGetAll(ctx, p.key("stats"))
 	})
 	all := map[job.CheckpointType]job.CheckpointCounts{}
@@ -49,16 +49,16 @@ const RetainedDays = 30
 
 // Daily returns the counts of the last RetainedDays days, oldest first, today last. It includes days on
 // which nothing happened.
-func (s *Store) Daily(ctx context.Context) ([]job.Day, error) {
+func (j Jobs) Daily(ctx context.Context) ([]job.Day, error) {
 	var dates, keys []string
 	for d := range RetainedDays {
-		dates = append(dates, s.clock.now().AddDate(0, 0, d-RetainedDays+1).Format(time.DateOnly))
+		dates = append(dates, j.s.clock.now().AddDate(0, 0, d-RetainedDays+1).Format(time.DateOnly))
 		for p := range Partition(Partitions) {
 			keys = append(keys, p.key("daily", dates[d]))
 		}
 	}
 	parts, err := readEach(
-		ctx, s, keys, func(pipe redis.Pipeliner, key string) *redis.MapStringStringCmd { return pipe.HGetAll(ctx, key) },
+		ctx, j.s, keys, func(pipe redis.Pipeliner, key string) *redis.MapStringStringCmd { return pipe.HGetAll(ctx, key) },
 	)
 	if err != nil {
 		return nil, err

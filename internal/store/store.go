@@ -29,6 +29,8 @@ type Options struct {
 
 // Store holds all state of Ringback. It is safe for concurrent use.
 type Store struct {
+	groups
+
 	// rdb is a redis.UniversalClient. Its static type is narrower, because the compiler copies all code
 	// that a UniversalClient reaches, 9 MB, into each package that uses a Store. The same applies to the
 	// signatures of methods.
@@ -58,6 +60,7 @@ func New(rdb redis.UniversalClient, opts Options, log *slog.Logger) *Store {
 		panic("store: " + err.Error()) // the size is positive
 	}
 	s := &Store{rdb: rdb, opts: opts, scripts: loadScripts(), log: log, chats: chats}
+	s.groups = groupsOf(s)
 	for p := range Partition(Partitions) {
 		s.scriptKeys[p] = []string{p.prefix(), s.clockOf(p).key("clock")}
 	}
@@ -261,8 +264,8 @@ func (s *Store) attach(ctx context.Context, id job.ID, k kept, command, key stri
 
 // Signature returns the signature that a callback of a live job must carry; empty if the job's
 // secret has expired.
-func (s *Store) Signature(ctx context.Context, id job.ID) (job.Signature, error) {
-	header, _, ok, err := s.Header(ctx, id)
+func (j Jobs) Signature(ctx context.Context, id job.ID) (job.Signature, error) {
+	header, _, ok, err := j.s.Calls.Header(ctx, id)
 	switch {
 	case err == nil && !ok:
 		return "", job.NoJob(id)

@@ -24,10 +24,10 @@ type Task struct {
 // LeaseTasks leases the tasks of a partition that are due: our own, and those that send a notice. Each is due again
 // after its lease unless FinishTask or PostponeTask is called first. It also returns how long until the next task
 // is due; negative if there is none.
-func (s *Store) LeaseTasks(
+func (ts Tasks) LeaseTasks(
 	ctx context.Context, p Partition, own, notice time.Duration, limit int,
 ) ([]Task, time.Duration, error) {
-	answer, _, err := s.runTimed(ctx, s.scripts.tasks, p, toMillis(own), toMillis(notice), limit)
+	answer, _, err := ts.s.runTimed(ctx, ts.s.scripts.tasks, p, toMillis(own), toMillis(notice), limit)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -51,21 +51,21 @@ func parseTask(member string) Task {
 
 // FinishTask removes a task that is done, or an internal task that is given up. It does not remove one that
 // was added again while it ran: that is due, for another reason.
-func (s *Store) FinishTask(ctx context.Context, p Partition, t Task) error {
-	_, err := s.run(ctx, s.scripts.notice, p, "finish", t.member(), string(t.Kind), t.leased)
+func (ts Tasks) FinishTask(ctx context.Context, p Partition, t Task) error {
+	_, err := ts.s.run(ctx, ts.s.scripts.notice, p, "finish", t.member(), string(t.Kind), t.leased)
 	return err
 }
 
 // PostponeTask makes a task due again after a while, unless it was added again while it ran, or another node has
 // leased it.
-func (s *Store) PostponeTask(ctx context.Context, p Partition, t Task, after time.Duration) error {
-	_, err := s.run(ctx, s.scripts.notice, p, "postpone", t.member(), t.leased, toMillis(after))
+func (ts Tasks) PostponeTask(ctx context.Context, p Partition, t Task, after time.Duration) error {
+	_, err := ts.s.run(ctx, ts.s.scripts.notice, p, "postpone", t.member(), t.leased, toMillis(after))
 	return err
 }
 
 // Interprets returns the reply that a job was created to interpret.
-func (s *Store) Interprets(ctx context.Context, id job.ID) (lifecycle.Round, error) {
-	text, found, err := s.field(ctx, "job", id, "interprets")
+func (j Jobs) Interprets(ctx context.Context, id job.ID) (lifecycle.Round, error) {
+	text, found, err := j.s.field(ctx, "job", id, "interprets")
 	if err == nil && !found {
 		err = job.NoJob(id)
 	}

@@ -29,7 +29,7 @@ func TestATaskThatIsAddedWhileItRunsRunsAgain(t *testing.T) {
 			must.Get(s.AppendMessage(ctx, "u", "chat", job.Text(job.FromUser, text), new(lifecycle.Addressee)))(t)
 		}
 		lease := func() []store.Task {
-			tasks, _, err := s.LeaseTasks(ctx, p, time.Minute, time.Minute, 16)
+			tasks, _, err := s.Tasks.LeaseTasks(ctx, p, time.Minute, time.Minute, 16)
 			must.OK(t, err)
 			return tasks
 		}
@@ -38,13 +38,13 @@ func TestATaskThatIsAddedWhileItRunsRunsAgain(t *testing.T) {
 		must.Equal(t, 1, len(first), "tasks for the first message")
 		must.Equal(t, 0, len(lease()), "tasks while it runs")
 		say("two")
-		must.OK(t, s.FinishTask(ctx, p, first[0]))
+		must.OK(t, s.Tasks.FinishTask(ctx, p, first[0]))
 		second := lease()
 		if len(second) != 1 || second[0].Attempt != 1 {
 			t.Fatalf("after the second message, these run: %+v", second)
 		}
-		must.OK(t, s.FinishTask(ctx, p, first[0])) // again: its answer was lost
-		must.OK(t, s.FinishTask(ctx, p, second[0]))
+		must.OK(t, s.Tasks.FinishTask(ctx, p, first[0])) // again: its answer was lost
+		must.OK(t, s.Tasks.FinishTask(ctx, p, second[0]))
 		must.Equal(t, 0, len(lease()), "tasks at the end")
 		if unknown, err := s.Unknown(ctx); err != nil || len(unknown) > 0 {
 			t.Errorf("keys that no list names: %v, %v", slices.Clip(unknown), err)
@@ -59,7 +59,7 @@ func TestAnAttemptPostponesOnlyItsOwnLease(t *testing.T) {
 	outbox := "rb:{00}:outbox"
 	leaseOne := func(t *testing.T, s *storetest.Service, own time.Duration) store.Task {
 		t.Helper()
-		tasks, _, err := s.LeaseTasks(t.Context(), 0, own, 3*lease, 16)
+		tasks, _, err := s.Tasks.LeaseTasks(t.Context(), 0, own, 3*lease, 16)
 		if err != nil || len(tasks) != 1 {
 			t.Fatalf("leased %v, %v; want one task", tasks, err)
 		}
@@ -99,7 +99,7 @@ func TestAnAttemptPostponesOnlyItsOwnLease(t *testing.T) {
 			"another node has finished it", "continue|req_00_x",
 			func(t *testing.T, s *storetest.Service, _ redis.UniversalClient, task store.Task) {
 				t.Helper()
-				must.OK(t, s.FinishTask(t.Context(), 0, task))
+				must.OK(t, s.Tasks.FinishTask(t.Context(), 0, task))
 			}, -1 << 62, -1 << 61,
 		},
 	} {
@@ -111,7 +111,7 @@ func TestAnAttemptPostponesOnlyItsOwnLease(t *testing.T) {
 			}
 			first := leaseOne(t, s, lease)
 			c.then(t, s, rdb, first)
-			must.OK(t, s.PostponeTask(ctx, 0, first, time.Hour))
+			must.OK(t, s.Tasks.PostponeTask(ctx, 0, first, time.Hour))
 			in := time.Duration(-1 << 62)
 			if due, err := rdb.ZScore(ctx, outbox, c.task).Result(); err == nil {
 				in = time.Until(time.UnixMilli(int64(due)))
@@ -135,16 +135,16 @@ func TestLateNoticesBecomeDueInPortions(t *testing.T) {
 			must.OK(t, rdb.ZAdd(ctx, "rb:{00}:outbox", redis.Z{Score: 1, Member: member}).Err())
 			must.OK(t, rdb.ZAdd(ctx, "rb:{00}:notices:webhook", redis.Z{Score: float64(time.Now().UnixMilli()), Member: member}).Err())
 			task := store.Task{Kind: lifecycle.TaskWebhook, Ref: strings.TrimPrefix(member, "webhook|")}
-			must.OK(t, s.DelayNotice(ctx, 0, task, []string{"webhook", "other.example"}[i%9/8], "busy", hour))
+			must.OK(t, s.Tasks.DelayNotice(ctx, 0, task, []string{"webhook", "other.example"}[i%9/8], "busy", hour))
 		}
 		due := func() int {
-			tasks, _, err := s.LeaseTasks(ctx, 0, hour, hour, notices)
+			tasks, _, err := s.Tasks.LeaseTasks(ctx, 0, hour, hour, notices)
 			must.OK(t, err)
 			return len(tasks)
 		}
 		must.Equal(t, 0, due(), "notices are due before any is accepted")
 		for _, want := range []int{200, 200, 0} { // of another receiver are 50
-			must.OK(t, s.NoticeAccepted(ctx, "webhook"))
+			must.OK(t, s.Tasks.NoticeAccepted(ctx, "webhook"))
 			must.Equal(t, want, due(), "notices are due after one more was accepted")
 		}
 		if left := rdb.Exists(ctx, "rb:{00}:late:webhook").Val(); left != 0 {

@@ -22,9 +22,9 @@ const textLife = time.Minute
 // PublishText sends a piece of what Claude is writing to all nodes. It stores soFar, which contains
 // the whole text, for clients that connect later; nil once the text has ended. Nothing else is
 // stored, and a piece may get lost.
-func (s *Store) PublishText(ctx context.Context, piece job.TextEvent, soFar *job.TextEvent) error {
+func (es Events) PublishText(ctx context.Context, piece job.TextEvent, soFar *job.TextEvent) error {
 	p := PartitionOf(piece.RequestID)
-	pipe, key := s.rdb.Pipeline(), p.key("text", string(piece.RequestID))
+	pipe, key := es.s.rdb.Pipeline(), p.key("text", string(piece.RequestID))
 	if soFar == nil {
 		pipe.Del(ctx, key)
 	} else {
@@ -36,18 +36,18 @@ func (s *Store) PublishText(ctx context.Context, piece job.TextEvent, soFar *job
 }
 
 // EndText deletes the text so far of a job after its turn has ended.
-func (s *Store) EndText(ctx context.Context, id job.ID) error {
-	return s.rdb.Del(ctx, PartitionOf(id).key("text", string(id))).Err()
+func (es Events) EndText(ctx context.Context, id job.ID) error {
+	return es.s.rdb.Del(ctx, PartitionOf(id).key("text", string(id))).Err()
 }
 
 // TextSoFar returns the frame with the current text that Claude has written so far; nil if Claude
 // is writing none.
-func (s *Store) TextSoFar(ctx context.Context, id job.ID) (*TextEnvelope, error) {
+func (es Events) TextSoFar(ctx context.Context, id job.ID) (*TextEnvelope, error) {
 	p, err := locate(id)
 	if err != nil {
 		return nil, err
 	}
-	frame, err := s.rdb.Get(ctx, p.key("text", string(id))).Result()
+	frame, err := es.s.rdb.Get(ctx, p.key("text", string(id))).Result()
 	if isNil(err) {
 		return nil, nil
 	}

@@ -31,9 +31,9 @@ func KeptOutput(turn int) int64 {
 	return TranscriptLimit
 }
 
-// WriteTranscript stores a piece of a turn's output at its offset. It is idempotent. Output beyond
+// Write stores a piece of a turn's output at its offset. It is idempotent. Output beyond
 // KeptOutput is dropped, which a line at the end of the rest reports.
-func (s *Store) WriteTranscript(ctx context.Context, id job.ID, turn int, offset int64, piece []byte) error {
+func (t Transcripts) Write(ctx context.Context, id job.ID, turn int, offset int64, piece []byte) error {
 	most := KeptOutput(turn)
 	room := most - offset
 	if len(piece) == 0 || room < 0 {
@@ -50,24 +50,24 @@ func (s *Store) WriteTranscript(ctx context.Context, id job.ID, turn int, offset
 			"This turn has printed more than the %d KiB that are kept: the rest is left out.", most>>10,
 		))...)
 	}
-	return s.writeOutput(ctx, "SETRANGE", "transcript", id, turn, offset, piece)
+	return t.s.writeOutput(ctx, "SETRANGE", "transcript", id, turn, offset, piece)
 }
 
-// PackTranscript compresses the output of a turn that has ended and writes no further pieces. The
+// Pack compresses the output of a turn that has ended and writes no further pieces. The
 // JSON of a conversation shrinks to a fifth, and a value written piece by piece has spare capacity.
-func (s *Store) PackTranscript(ctx context.Context, id job.ID, turn int) error {
+func (t Transcripts) Pack(ctx context.Context, id job.ID, turn int) error {
 	p, err := locate(id)
 	if err != nil {
 		return err
 	}
-	text, err := s.rdb.GetRange(ctx, p.key("transcript", string(id), itoa(turn)), 0, -1).Result()
+	text, err := t.s.rdb.GetRange(ctx, p.key("transcript", string(id), itoa(turn)), 0, -1).Result()
 	if err != nil {
 		return err
 	}
 	if text == "" || gz.IsPacked(text) {
 		return nil
 	}
-	return s.writeOutput(ctx, "SET", "transcript", id, turn, gz.Pack([]byte(text)))
+	return t.s.writeOutput(ctx, "SET", "transcript", id, turn, gz.Pack([]byte(text)))
 }
 
 // writeOutput writes output of a turn. It is kept as long as the record.
@@ -79,8 +79,8 @@ func (s *Store) writeOutput(ctx context.Context, command, name string, id job.ID
 const StderrLimit = 64 << 10
 
 // WriteStderr stores the standard error output of a turn so far, replacing what was stored before.
-func (s *Store) WriteStderr(ctx context.Context, id job.ID, turn int, text []byte) error {
-	return s.writeOutput(ctx, "SET", "stderr", id, turn, text[max(0, len(text)-StderrLimit):])
+func (t Transcripts) WriteStderr(ctx context.Context, id job.ID, turn int, text []byte) error {
+	return t.s.writeOutput(ctx, "SET", "stderr", id, turn, text[max(0, len(text)-StderrLimit):])
 }
 
 // added is a transcript line that does not come from standard output: a line of standard error,
@@ -103,13 +103,13 @@ func addedLine(kind string, turn int, line string) string {
 	return text(added{kind, turn, line}) + "\n"
 }
 
-// Transcript returns the output of the CLI in all turns of a job, as far as it was kept: lines of
+// Read returns the output of the CLI in all turns of a job, as far as it was kept: lines of
 // JSON, with those of standard error marked.
-func (s *Store) Transcript(ctx context.Context, j job.Job) (string, error) {
+func (t Transcripts) Read(ctx context.Context, j job.Job) (string, error) {
 	if j.Turn == 0 {
 		return "", nil
 	}
-	p, pipe := PartitionOf(j.ID), s.rdb.Pipeline()
+	p, pipe := PartitionOf(j.ID), t.s.rdb.Pipeline()
 	notes := pipe.HGetAll(ctx, p.key("notes", string(j.ID)))
 	turns, errors := make([]*redis.StringCmd, j.Turn), make([]*redis.StringCmd, j.Turn)
 	for n := range turns {
@@ -155,16 +155,16 @@ func printedIn(stored string) (string, error) {
 // one, so that another machine can continue the conversation. It is kept as long as the job's chat. It
 // returns the compressed size in bytes. If that exceeds limit, nothing is stored, the earlier record is
 // deleted, and stored is false.
-func (s *Store) SaveConversation(
+func (t Transcripts) SaveConversation(
 	ctx context.Context, j job.Job, conversation string, at lifecycle.TurnName, text []byte, limit int64,
 ) (size int64, stored bool, err error) {
 	packed := gz.Pack(text)
 	if size = int64(len(packed)); size > limit {
-		return size, false, s.rdb.Del(ctx, PartitionOf(j.ID).key("conversation", conversation)).Err()
+		return size, false, t.s.rdb.Del(ctx, PartitionOf(j.ID).key("conversation", conversation)).Err()
 	}
 	// Another job may continue the conversation, so its key does not contain the job's ID.
-	err = s.attach(
-		ctx, j.ID, kept{s.opts.Retention, sessionKey(j.UserID, j.SessionID)},
+	err = t.s.attach(
+		ctx, j.ID, kept{t.s.opts.Retention, sessionKey(j.UserID, j.SessionID)},
 		"HSET", "conversation:"+conversation, "at", string(at), "text", packed,
 	)
 	return size, err == nil, err
@@ -172,10 +172,10 @@ func (s *Store) SaveConversation(
 
 // Conversation returns what SaveConversation stored for a conversation of a job, or nil if that is
 // not its state after the given turn. A record that unpacks to more than max bytes is an error.
-func (s *Store) Conversation(
+func (t Transcripts) Conversation(
 	ctx context.Context, id job.ID, conversation string, at lifecycle.TurnName, max int64,
 ) ([]byte, error) {
-	stored, err := s.rdb.HMGet(ctx, PartitionOf(id).key("conversation", conversation), "at", "text").Result()
+	stored, err := t.s.rdb.HMGet(ctx, PartitionOf(id).key("conversation", conversation), "at", "text").Result()
 	if err != nil {
 		return nil, err
 	}
@@ -191,6 +191,6 @@ func (s *Store) Conversation(
 }
 
 // AddNote adds a line by the server to the transcript of a turn, before the CLI's output.
-func (s *Store) AddNote(ctx context.Context, id job.ID, turn int, text string) error {
-	return s.attach(ctx, id, kept{}, "HSET", "notes:"+string(id), itoa(turn), text)
+func (t Transcripts) AddNote(ctx context.Context, id job.ID, turn int, text string) error {
+	return t.s.attach(ctx, id, kept{}, "HSET", "notes:"+string(id), itoa(turn), text)
 }

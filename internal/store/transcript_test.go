@@ -29,25 +29,25 @@ func TestATranscriptIsPackedWhenItsTurnHasEnded(t *testing.T) {
 			return bytes
 		}
 		read := func() string {
-			return must.Get(s.Transcript(ctx, j))(t)
+			return must.Get(s.Transcripts.Read(ctx, j))(t)
 		}
 		var printed strings.Builder
 		for i := range 200 {
 			line := fmt.Sprintf(`{"type":"assistant","message":{"content":[{"type":"text","text":"line %d"}]}}`+"\n", i)
-			must.OK(t, s.WriteTranscript(ctx, j.ID, 1, int64(printed.Len()), []byte(line)))
+			must.OK(t, s.Transcripts.Write(ctx, j.ID, 1, int64(printed.Len()), []byte(line)))
 			printed.WriteString(line)
 		}
-		if err := s.WriteTranscript(ctx, j.ID, 3, 0, []byte("{\"cut\":")); err != nil { // the output ended within a line
+		if err := s.Transcripts.Write(ctx, j.ID, 3, 0, []byte("{\"cut\":")); err != nil { // the output ended within a line
 			t.Fatal(err)
 		}
-		must.OK(t, s.WriteStderr(ctx, j.ID, 3, []byte("killed")))
+		must.OK(t, s.Transcripts.WriteStderr(ctx, j.ID, 3, []byte("killed")))
 		before, size := read(), stored()
 		if !strings.HasPrefix(before, printed.String()) {
 			t.Errorf("before it is packed, it reads %.200s", before)
 		}
 		for range 2 { // the second time, there is nothing to do; turn 2 has printed nothing
 			for turn := 1; turn <= 3; turn++ {
-				must.OK(t, s.PackTranscript(ctx, j.ID, turn))
+				must.OK(t, s.Transcripts.Pack(ctx, j.ID, turn))
 			}
 		}
 		must.Equal(t, before, read(), "packed, it reads")
@@ -74,12 +74,12 @@ func TestALongTranscriptSaysThatItIsCut(t *testing.T) {
 				offset := int64(0)
 				for _, piece := range pieces {
 					for range 2 { // the answer of the first was lost
-						must.OK(t, s.WriteTranscript(ctx, j.ID, turn, offset, piece))
+						must.OK(t, s.Transcripts.Write(ctx, j.ID, turn, offset, piece))
 					}
 					offset += int64(len(piece))
 				}
-				must.OK(t, s.PackTranscript(ctx, j.ID, turn))
-				text := must.Get(s.Transcript(ctx, j))(t)
+				must.OK(t, s.Transcripts.Pack(ctx, j.ID, turn))
+				text := must.Get(s.Transcripts.Read(ctx, j))(t)
 				if n := strings.Count(text, "the rest is left out"); n != 1 || int64(len(text)) > store.KeptOutput(turn)+200 || int64(len(text)) < store.KeptOutput(turn)-11_000 {
 					t.Errorf("%s, turn %d: %d bytes, %d times cut; the end is %q", name, turn, len(text), n, text[max(0, len(text)-150):])
 				}

@@ -99,7 +99,7 @@ func TestAPartitionThatIsUnavailableStopsNoOther(t *testing.T) {
 			down()
 			take := func() (taken int) {
 				for range len(all) + 1 {
-					_, ok, err := s.Store.Dequeue(t.Context(), turns, "n")
+					_, ok, err := s.Queue.Dequeue(t.Context(), turns, "n")
 					if ok {
 						taken++
 						turns.LookAll()
@@ -120,7 +120,7 @@ func TestAPartitionThatIsUnavailableStopsNoOther(t *testing.T) {
 			}
 			down()
 			for range len(all) + 1 {
-				if _, ok, _ := s.DequeueUnlimited(t.Context(), "n"); ok {
+				if _, ok, _ := s.Queue.DequeueUnlimited(t.Context(), "n"); ok {
 					reached++
 				}
 			}
@@ -133,7 +133,7 @@ func TestAPartitionThatIsUnavailableStopsNoOther(t *testing.T) {
 				s.Next(t, "lost")
 			}
 			down()
-			lost, err := s.Lost(t.Context(), "lost")
+			lost, err := s.Nodes.Lost(t.Context(), "lost")
 			must.Equal(t, true, job.HasKind(err, job.Unavailable), err)
 			return len(lost)
 		},
@@ -144,7 +144,7 @@ func TestAPartitionThatIsUnavailableStopsNoOther(t *testing.T) {
 				s.Next(t, "n")
 			}
 			down()
-			turns, unstarted, err := s.OwnedBy(t.Context(), "n")
+			turns, unstarted, err := s.Nodes.OwnedBy(t.Context(), "n")
 			must.Equal(t, true, job.HasKind(err, job.Unavailable), err)
 			must.Equal(t, 0, len(unstarted))
 			return len(turns)
@@ -155,7 +155,7 @@ func TestAPartitionThatIsUnavailableStopsNoOther(t *testing.T) {
 			down()
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			go s.Subscribe(ctx, store.Subscriber{ResubscribedFunc: func() { resubscribed <- struct{}{} }})
+			go s.Events.Subscribe(ctx, store.Subscriber{ResubscribedFunc: func() { resubscribed <- struct{}{} }})
 			select {
 			case <-resubscribed:
 				return len(all) - 1
@@ -172,9 +172,9 @@ func TestAPartitionThatIsUnavailableStopsNoOther(t *testing.T) {
 			}
 			must.OK(t, rdb.HSet(t.Context(), "rb:{00}:limit:a", "until", 1, "job", "req_1").Err())
 			down()
-			_, _ = s.EndRateLimit(t.Context(), "a", "req_1") // it is repeated
+			_, _ = s.Limits.End(t.Context(), "a", "req_1") // it is repeated
 			for _, p := range all {
-				if due, _, err := s.Due(t.Context(), p); err == nil {
+				if due, _, err := s.Deadlines.Due(t.Context(), p); err == nil {
 					reached += len(due)
 				}
 			}

@@ -45,16 +45,16 @@ type Booking struct {
 // outFor is the time for which requests in flight count without another booking.
 const outFor = 2 * time.Minute
 
-// BookUsage adds what a turn has used so far to its job and to the day. It settles what lost servers have left of
+// Book adds what a turn has used so far to its job and to the day. It settles what lost servers have left of
 // this turn and of earlier ones.
 //
 // In a Cluster, the counts of a day and the job are in different slots. So the day is updated after
 // the job, with the job's total cost on that day: if a process dies in between, the next booking
 // adds what is missing.
-func (s *Store) BookUsage(ctx context.Context, id job.ID, turn int, b Booking) (Account, error) {
-	today, used := s.Today(), b.Used
+func (ss Spending) Book(ctx context.Context, id job.ID, turn int, b Booking) (Account, error) {
+	today, used := ss.s.Today(), b.Used
 	day := today.Format(time.DateOnly)
-	answer, err := s.runJob(ctx, s.scripts.usage, id, turn, day, RetainedDays*daySeconds,
+	answer, err := ss.s.runJob(ctx, ss.s.scripts.usage, id, turn, day, RetainedDays*daySeconds,
 		used.InputTokens, used.OutputTokens, used.CacheReadTokens, used.CacheWriteTokens, int64(used.Cost),
 		int64(used.Unsettled), b.Count)
 	if err != nil {
@@ -65,8 +65,8 @@ func (s *Store) BookUsage(ctx context.Context, id job.ID, turn int, b Booking) (
 		return Account{}, nil
 	}
 	user := strings.TrimPrefix(j[5], job.ReaderPrefix) // the author of the reply pays for the interpretation
-	if answer, err = s.run(
-		ctx, s.scripts.spent, limitsIn, day, string(id), j[3], j[4], user, RetainedDays*daySeconds, int64(b.Most),
+	if answer, err = ss.s.run(
+		ctx, ss.s.scripts.spent, limitsIn, day, string(id), j[3], j[4], user, RetainedDays*daySeconds, int64(b.Most),
 		outFor.Milliseconds(),
 	); err != nil {
 		return Account{}, err
@@ -109,9 +109,9 @@ type UserSpending struct {
 	Spent  price.Nano
 }
 
-// UsersSpentToday returns the users that have spent the most today (UTC), at most n of them.
-func (s *Store) UsersSpentToday(ctx context.Context, n int) ([]UserSpending, error) {
-	spent, err := s.rdb.HGetAll(ctx, limitsIn.key("spent", s.Today().Format(time.DateOnly))).Result()
+// ByUser returns the users that have spent the most today (UTC), at most n of them.
+func (ss Spending) ByUser(ctx context.Context, n int) ([]UserSpending, error) {
+	spent, err := ss.s.rdb.HGetAll(ctx, limitsIn.key("spent", ss.s.Today().Format(time.DateOnly))).Result()
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ func TestUsageIsBookedOnce(t *testing.T) {
 			return must.Get(s.Start(t.Context(), n))(t).ID
 		}
 		book := func(id job.ID, turn int, used job.Metered) job.Spending {
-			account := must.Get(s.BookUsage(t.Context(), id, turn, store.Booking{Used: used}))(t)
+			account := must.Get(s.Spending.Book(t.Context(), id, turn, store.Booking{Used: used}))(t)
 			return account.Spent
 		}
 		a, b, c := create("one", "u1"), create("one", "u2"), create("two", "u1")
@@ -51,7 +51,7 @@ func TestUsageIsBookedOnce(t *testing.T) {
 		if spent, err := s.SpentToday(t.Context(), "one", "u1"); err != nil || spent != want {
 			t.Errorf("today's are %+v, %v", spent, err)
 		}
-		if gone, err := s.BookUsage(t.Context(), a[:len(a)-1]+"0", 1, store.Booking{Used: second}); err != nil || gone.Spent != (job.Spending{}) && gone.Turn != 0 {
+		if gone, err := s.Spending.Book(t.Context(), a[:len(a)-1]+"0", 1, store.Booking{Used: second}); err != nil || gone.Spent != (job.Spending{}) && gone.Turn != 0 {
 			t.Errorf("for a job that is gone: %+v, %v", gone, err)
 		}
 		record := must.Get(s.Get(t.Context(), a))(t)
@@ -61,7 +61,7 @@ func TestUsageIsBookedOnce(t *testing.T) {
 		}
 		used.CostUSD = 0
 		must.Equal(t, job.Usage{InputTokens: 201, OutputTokens: 20, CacheReadTokens: 100, CacheWriteTokens: 10}, used)
-		days := must.Get(s.Daily(t.Context()))(t)
+		days := must.Get(s.Jobs.Daily(t.Context()))(t)
 		if today := days[len(days)-1].CostUSD; math.Abs(today["one"]-3.000000006) > 1e-12 || today["two"] != 5 {
 			t.Errorf("today has cost %v", today)
 		}
@@ -77,7 +77,7 @@ func TestWhatTheDayLacksIsMadeUpFor(t *testing.T) {
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
 		storetest.SetTimeOfDay(t, rdb, storetest.Noon)
 		j := must.Get(s.Start(t.Context(), newJob("u1")))(t)
-		must.Get(s.BookUsage(t.Context(), j.ID, 1, store.Booking{Used: job.Metered{Cost: 7}}))(t)
+		must.Get(s.Spending.Book(t.Context(), j.ID, 1, store.Booking{Used: job.Metered{Cost: 7}}))(t)
 		for _, name := range []string{"spent", "spent-by-job"} {
 			keys, err := rdb.Keys(t.Context(), "rb:{00}:"+name+":*").Result()
 			if err != nil || len(keys) != 1 {
@@ -85,7 +85,7 @@ func TestWhatTheDayLacksIsMadeUpFor(t *testing.T) {
 			}
 			rdb.Del(t.Context(), keys...)
 		}
-		account, err := s.BookUsage(t.Context(), j.ID, 1, store.Booking{Used: job.Metered{Cost: 9}})
+		account, err := s.Spending.Book(t.Context(), j.ID, 1, store.Booking{Used: job.Metered{Cost: 9}})
 		if want := (job.Spending{Job: 9, User: 9, Kind: 9, Server: 9}); err != nil || account.Spent != want {
 			t.Errorf("%+v, %v", account, err)
 		}
@@ -99,12 +99,12 @@ func TestAnInterpretationCountsForItsUser(t *testing.T) {
 		storetest.SetTimeOfDay(t, rdb, storetest.Noon)
 		for i, user := range []string{"u1", job.ReaderPrefix + "u1"} {
 			j := must.Get(s.Start(t.Context(), newJob(user)))(t)
-			account, err := s.BookUsage(t.Context(), j.ID, 1, store.Booking{Used: job.Metered{Cost: 2}})
+			account, err := s.Spending.Book(t.Context(), j.ID, 1, store.Booking{Used: job.Metered{Cost: 2}})
 			if want := price.Nano(2 * (i + 1)); err != nil || account.Spent.User != want {
 				t.Errorf("after the cost of a job of %q, the user has spent %d, want %d; %v", user, account.Spent.User, want, err)
 			}
 		}
-		if all, err := s.UsersSpentToday(t.Context(), 5); err != nil || len(all) != 1 || all[0] != (store.UserSpending{UserID: "u1", Spent: 4}) {
+		if all, err := s.Spending.ByUser(t.Context(), 5); err != nil || len(all) != 1 || all[0] != (store.UserSpending{UserID: "u1", Spent: 4}) {
 			t.Errorf("those who have spent are %+v, %v", all, err)
 		}
 	})
@@ -117,9 +117,9 @@ func TestWhoHasSpentTheMost(t *testing.T) {
 		storetest.SetTimeOfDay(t, rdb, storetest.Noon)
 		for user, cost := range map[string]price.Nano{"kind:x": 3, "user:a:b": 5, "all": 3, "last": 1} {
 			j := must.Get(s.Start(t.Context(), newJob(user)))(t)
-			must.Get(s.BookUsage(t.Context(), j.ID, 1, store.Booking{Used: job.Metered{Cost: cost}}))(t)
+			must.Get(s.Spending.Book(t.Context(), j.ID, 1, store.Booking{Used: job.Metered{Cost: cost}}))(t)
 		}
-		got, err := s.UsersSpentToday(t.Context(), 3)
+		got, err := s.Spending.ByUser(t.Context(), 3)
 		if diff := cmp.Diff([]store.UserSpending{{UserID: "user:a:b", Spent: 5}, {UserID: "all", Spent: 3}, {UserID: "kind:x", Spent: 3}}, got); err != nil || diff != "" {
 			t.Error(err, diff)
 		}
@@ -136,7 +136,7 @@ func TestEachServersRequestsAreSettledOnce(t *testing.T) {
 		must.OK(t, rdb.HSet(t.Context(), key, "turn", 1).Err())
 		book := func(turn int, count string, cost, unsettled price.Nano) (job.Metered, price.Nano) {
 			used := job.Metered{Cost: cost, Unsettled: unsettled}
-			a := must.Get(s.BookUsage(t.Context(), id, turn, store.Booking{Count: count, Used: used}))(t)
+			a := must.Get(s.Spending.Book(t.Context(), id, turn, store.Booking{Count: count, Used: used}))(t)
 			return a.Used, a.Spent.Job
 		}
 		for turn, count := range []string{"ABC", "DEF", "GHI"} { // each is out when the next begins, and late

@@ -3,6 +3,7 @@ package document
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -25,9 +26,7 @@ func OpenAPI(c Contract) ([]byte, error) {
 		responses[responseName(row.Kind)] = d.failure(row)
 	}
 	s.prune(d.paths, responses, d.bodies)
-	for name, schema := range d.bodies {
-		s.all[name] = schema
-	}
+	maps.Copy(s.all, d.bodies)
 	var tags []object
 	for _, tag := range contract.Tags {
 		tags = append(tags, object{"name": tag.Name, "description": tag.Text})

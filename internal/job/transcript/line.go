@@ -133,8 +133,8 @@ func (b *Blocks) UnmarshalJSON(content []byte) error {
 		ID  string `json:"id"`          // of a use
 		For string `json:"tool_use_id"` // of a result
 	}
-	if unmarshal(content, &blocks) != nil {
-		return nil
+	if err := unmarshal(content, &blocks); err != nil {
+		return nil //nolint:nilerr // a block of another form has nothing to show
 	}
 	*b = make(Blocks, len(blocks))
 	for i, one := range blocks {

@@ -44,7 +44,7 @@ func (s *Service) Reply(ctx context.Context, c job.Checkpoint, g Reply) (job.Che
 	if _, err := s.reply(ctx, c, g); err != nil {
 		return c, err
 	}
-	return s.store.Checkpoint(ctx, c.ID)
+	return s.store.Checkpoints.Get(ctx, c.ID)
 }
 
 // reply processes a reply from any source and returns the id of the person's message. If another
@@ -69,7 +69,7 @@ func (s *Service) reply(ctx context.Context, c job.Checkpoint, g Reply) (int64, 
 		if !job.HasKind(err, job.Conflict) {
 			return 0, err
 		}
-		now, readErr := s.store.Checkpoint(ctx, c.ID)
+		now, readErr := s.store.Checkpoints.Get(ctx, c.ID)
 		if readErr != nil {
 			return 0, readErr
 		}

@@ -228,7 +228,7 @@ func shownInChat(c job.Checkpoint) job.Shown {
 // none, or one that is closed by now, the message answers nothing. It never answers a question of
 // another job than the one next to which it was written: if it names such a question, it is a Conflict.
 func (s *Service) addresseeOf(ctx context.Context, m Incoming, shown shown) (addressee, error) {
-	open, err := s.store.OpenIn(ctx, m.UserID, m.SessionID)
+	open, err := s.store.Checkpoints.OpenIn(ctx, m.UserID, m.SessionID)
 	if err != nil {
 		return addressee{}, err
 	}

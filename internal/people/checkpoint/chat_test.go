@@ -30,7 +30,7 @@ func (p *people) say(text string) {
 // story returns the chat, one line per message.
 func (p *people) story() []string {
 	p.t.Helper()
-	messages, _, err := p.store.Messages(p.t.Context(), user, session, 0, 100)
+	messages, _, err := p.store.Chats.Messages(p.t.Context(), user, session, 0, 100)
 	must.OK(p.t, err)
 	var lines []string
 	for _, m := range messages {
@@ -128,7 +128,7 @@ func TestAWordingThatAnotherQuestionMayTake(t *testing.T) {
 				got = now.Reply.Decision
 			}
 			must.Equal(t, c.paid, got, strings.Join(p.story(), "\n"))
-			open := must.Get(p.store.OpenIn(t.Context(), user, session))(t)
+			open := must.Get(p.store.Checkpoints.OpenIn(t.Context(), user, session))(t)
 			want := len(c.among)
 			if c.paid == "" {
 				want++
@@ -203,7 +203,7 @@ func TestAYesThatMayAnswerAFormOrADecision(t *testing.T) {
 	if a, b := p.checkpoint(value.ID).Status, p.checkpoint(decision.ID).Status; a != job.Open || b != job.Open {
 		t.Errorf("the form is %s, the decision %s", a, b)
 	}
-	messages, _, err := p.store.Messages(t.Context(), user, session, 0, 100)
+	messages, _, err := p.store.Chats.Messages(t.Context(), user, session, 0, 100)
 	must.OK(t, err)
 	must.Equal(t, "2 questions are open here. Which one is “yes” about?\n1. Claude asks: With captions?\n2. Claude asks: Deploy shop to production?\n"+
 		`Answer one at a time, with its number: "1: yes".`, messages[len(messages)-1].Content)
@@ -222,7 +222,7 @@ func TestWhoseWordsTheListHas(t *testing.T) {
 	p.ask(p.begin(), change)
 	must.Get(p.FromLLM(t.Context(), checkpoint.Incoming{UserID: user, SessionID: session, Content: "Go on?", MessageType: job.CheckpointMessage, Props: json.RawMessage(`{"checkpoint_type":"confirmation","title":"Delete logs"}`)}))(t)
 	p.say("yes")
-	messages, _, err := p.store.Messages(t.Context(), user, session, 0, 100)
+	messages, _, err := p.store.Chats.Messages(t.Context(), user, session, 0, 100)
 	must.OK(t, err)
 	must.Equal(t, "5 questions are open here. Which one is “yes” about?\n1. Claude asks: Deletes nothing.\n2. Delete logs: Delete the logs?\n"+
 		"3. Bash: May Claude run git push?\n4. Two files were changed.\n5. Another system asks: Go on?\n"+
@@ -400,7 +400,7 @@ func TestAnAnswerNamesTheJobOfItsQuestion(t *testing.T) {
 				"%d", strconv.FormatInt(asked.MessageID, 10), "%o", strconv.FormatInt(other, 10), "%q", string(asked.RequestID), "%s", string(latest),
 			).Replace(c.props)
 			_, err := p.ToLLM(t.Context(), checkpoint.Incoming{UserID: user, SessionID: session, Content: "yes", Props: json.RawMessage(props)})
-			open := must.Get(p.store.OpenIn(t.Context(), user, session))(t)
+			open := must.Get(p.store.Checkpoints.OpenIn(t.Context(), user, session))(t)
 			isOpen := func(message int64) bool {
 				return slices.ContainsFunc(open, func(c job.Checkpoint) bool { return c.MessageID == message })
 			}
@@ -445,7 +445,7 @@ func TestALateAnswerStartsNoJob(t *testing.T) {
 			}
 			props := json.RawMessage(strings.ReplaceAll(c.shown, "%d", strconv.FormatInt(asked.MessageID, 10)))
 			n := must.Get(p.ToLLM(t.Context(), checkpoint.Incoming{UserID: user, SessionID: session, Content: "Yes, Deploy", Props: props}))(t)
-			messages, _, err := p.store.Messages(t.Context(), user, session, n-1, 10)
+			messages, _, err := p.store.Chats.Messages(t.Context(), user, session, n-1, 10)
 			must.OK(t, err)
 			must.Equal(t, c.waits, messages[0].Hearing != nil)
 			must.Equal(t, c.told, len(messages) > 1 && strings.Contains(messages[1].Content, "nothing was started"))
@@ -463,7 +463,7 @@ func TestAReviewFromOutsideCanBeSentBack(t *testing.T) {
 	} {
 		p := newPeople(t, false)
 		must.Get(p.FromLLM(t.Context(), checkpoint.Incoming{UserID: user, SessionID: session, Content: "Publish it?", MessageType: job.CheckpointMessage, Props: json.RawMessage(props)}))(t)
-		open := must.Get(p.store.OpenIn(t.Context(), user, session))(t)
+		open := must.Get(p.store.Checkpoints.OpenIn(t.Context(), user, session))(t)
 		_, _ = p.Reply(t.Context(), open[0], checkpoint.Reply{Decision: job.Steer, Text: "shorter"})
 		must.Equal(t, want, p.checkpoint(open[0].ID).Status, props)
 	}
@@ -529,7 +529,7 @@ func TestWhatMayStartNoJobStartsNoneLater(t *testing.T) {
 			if err != nil || outcome.Kind != lifecycle.Accepted {
 				t.Fatal(outcome, err)
 			}
-			tasks, _, err := p.store.LeaseTasks(t.Context(), store.PartitionOf(id), time.Minute, time.Minute, 10)
+			tasks, _, err := p.store.Tasks.LeaseTasks(t.Context(), store.PartitionOf(id), time.Minute, time.Minute, 10)
 			must.OK(t, err)
 			must.Equal(t, c.starts, slices.ContainsFunc(tasks, func(t store.Task) bool { return t.Kind == lifecycle.TaskContinue }), "another job starts")
 			must.Equal(t, !c.starts, strings.Contains(strings.Join(p.story(), "\n"), "nothing was started"), "the user is told")
@@ -789,7 +789,7 @@ func TestOrchestratorsAskFromOutside(t *testing.T) {
 				return
 			}
 			p.say("the second one, in blue")
-			open, err := p.store.OpenIn(t.Context(), user, session)
+			open, err := p.store.Checkpoints.OpenIn(t.Context(), user, session)
 			if err != nil || len(open) != 0 {
 				t.Errorf("still open: %v, %v", open, err)
 			}
@@ -809,7 +809,7 @@ func TestAMessageToAQuestionThatIsOnlyListedAsOpen(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	must.Get(p.ToLLM(ctx, checkpoint.Incoming{UserID: user, SessionID: session, Content: "and hurry"}))(t)
-	messages, _, err := p.store.Messages(ctx, user, session, 0, 10)
+	messages, _, err := p.store.Chats.Messages(ctx, user, session, 0, 10)
 	if last := messages[len(messages)-1]; err != nil || last.Content != "and hurry" || last.Hearing == nil {
 		t.Errorf("the last message is %+v, %v", last, err)
 	}

@@ -54,7 +54,7 @@ func newService(t *testing.T, claude bool, hold time.Duration) *people {
 	db, embedded := storetest.InProcess(t, store.Options{})
 	jobs := lifecycle.New(db, kinds, lifecycle.Options{CallbackTimeout: 5 * time.Minute, UserLimit: 100, HumanTimeout: time.Hour, QueueTimeout: time.Hour})
 	s := checkpoint.New(db, jobs, checkpoint.Options{Hold: hold}, quiet)
-	go db.Subscribe(t.Context(), store.Subscriber{EventFunc: s.Event, ResubscribedFunc: s.Resubscribed})
+	go db.Events.Subscribe(t.Context(), store.Subscriber{EventFunc: s.Event, ResubscribedFunc: s.Resubscribed})
 	return &people{s, t, db, jobs, embedded.Client}
 }
 
@@ -109,7 +109,7 @@ func (p *people) asking(id job.ID, q question, hold bool, composed ...job.Segmen
 
 func (p *people) checkpoint(id job.CheckpointID) job.Checkpoint {
 	p.t.Helper()
-	return must.Get(p.store.Checkpoint(p.t.Context(), id))(p.t)
+	return must.Get(p.store.Checkpoints.Get(p.t.Context(), id))(p.t)
 }
 
 func (p *people) state(id job.ID) job.State {

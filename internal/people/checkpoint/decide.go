@@ -157,7 +157,7 @@ func (s *Service) steerReview(ctx context.Context, id job.ID, given Reply) (agai
 	if err == nil {
 		return false, nil
 	}
-	now, readErr := s.store.Checkpoint(ctx, j.Checkpoint.ID)
+	now, readErr := s.store.Checkpoints.Get(ctx, j.Checkpoint.ID)
 	return readErr == nil && now.Status != job.Open, err
 }
 

@@ -44,7 +44,7 @@ const pollInterval = 5 * time.Second
 // Hold waits until a checkpoint is closed, or until the job parks at it; the returned checkpoint is
 // still open then. It follows checkpoints that ask again.
 func (s *Service) Hold(ctx context.Context, id job.CheckpointID) (job.Checkpoint, error) {
-	c, err := s.store.Checkpoint(ctx, id)
+	c, err := s.store.Checkpoints.Get(ctx, id)
 	if err != nil {
 		return c, err
 	}
@@ -77,7 +77,7 @@ func (s *Service) Hold(ctx context.Context, id job.CheckpointID) (job.Checkpoint
 // follow returns a checkpoint, or the one that replaced it by asking again.
 func (s *Service) follow(ctx context.Context, id job.CheckpointID) (job.Checkpoint, error) {
 	for {
-		c, err := s.store.Checkpoint(ctx, id)
+		c, err := s.store.Checkpoints.Get(ctx, id)
 		if err != nil || c.Status != job.Superseded || c.Next == "" {
 			return c, err
 		}

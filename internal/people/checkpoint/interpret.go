@@ -42,7 +42,7 @@ const historyLength = 40
 // ends that job and starts another. It does nothing if the reply no longer needs interpreting, so
 // it can be repeated. Errors: NotFound if the checkpoint was deleted.
 func (s *Service) StartInterpreting(ctx context.Context, r lifecycle.Round) error {
-	c, err := s.store.Checkpoint(ctx, r.Checkpoint)
+	c, err := s.store.Checkpoints.Get(ctx, r.Checkpoint)
 	if err != nil || c.Status != job.Interpreting || c.Round != r.Number {
 		return err
 	}
@@ -71,7 +71,7 @@ func (f form) known() form {
 }
 
 func (s *Service) history(ctx context.Context, c job.Checkpoint) ([]job.Utterance, error) {
-	messages, _, err := s.store.Messages(ctx, c.UserID, c.SessionID, max(0, c.MessageID-historyLength), 2*historyLength)
+	messages, _, err := s.store.Chats.Messages(ctx, c.UserID, c.SessionID, max(0, c.MessageID-historyLength), 2*historyLength)
 	if err != nil {
 		return nil, err
 	}
@@ -90,11 +90,11 @@ func (s *Service) FinishInterpreting(ctx context.Context, id job.ID) error {
 	if err != nil {
 		return err
 	}
-	r, err := s.store.Interprets(ctx, id)
+	r, err := s.store.Jobs.Interprets(ctx, id)
 	if err != nil {
 		return err
 	}
-	c, err := s.store.Checkpoint(ctx, r.Checkpoint)
+	c, err := s.store.Checkpoints.Get(ctx, r.Checkpoint)
 	if err != nil || c.Status != job.Interpreting || c.Round != r.Number || c.Reply == nil {
 		return err
 	}

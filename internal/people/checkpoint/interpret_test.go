@@ -53,7 +53,7 @@ func TestTheAuditLogNamesWhoWasInterpreted(t *testing.T) {
 	p.finds(reader, `{"action":"cancel","confidence":1}`)
 	must.OK(t, p.FinishInterpreting(t.Context(), reader))
 	must.Equal(t, job.Cancelled, p.state(id))
-	lines, _, err := p.store.Audit(t.Context(), id)
+	lines, _, err := p.store.Jobs.Audit(t.Context(), id)
 	must.OK(t, err)
 	for _, line := range lines {
 		var e job.AuditEntry

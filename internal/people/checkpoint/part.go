@@ -153,7 +153,7 @@ func (p incomingPart) readOutput() (output *ToolOutput, field, fault string) {
 
 // toolOutput processes the output of a call as the reply to the question that the call waits for.
 func (s *Service) toolOutput(ctx context.Context, m Incoming, shown shown) (int64, error) {
-	open, err := s.store.OpenIn(ctx, m.UserID, m.SessionID)
+	open, err := s.store.Checkpoints.OpenIn(ctx, m.UserID, m.SessionID)
 	if err != nil {
 		return 0, err
 	}
@@ -191,7 +191,7 @@ func (o *ToolOutput) isFor(c job.Checkpoint) bool {
 // page that is out of date. Nothing keeps a job from using an id twice.
 func (s *Service) checkOnlyCall(ctx context.Context, c job.Checkpoint, another bool) error {
 	for after := int64(0); !another; {
-		messages, _, err := s.store.Messages(ctx, c.UserID, c.SessionID, after, 200)
+		messages, _, err := s.store.Chats.Messages(ctx, c.UserID, c.SessionID, after, 200)
 		if err != nil || len(messages) == 0 {
 			return err
 		}

@@ -31,7 +31,7 @@ func (s *Service) countViewed(ctx context.Context, c job.Checkpoint, g Reply, a 
 	if c.Type != job.Review || a.To != job.Answered || c.RequestID == "" {
 		return nil
 	}
-	v, err := s.store.Viewed(ctx, c.RequestID, g.By)
+	v, err := s.store.Changes.Viewed(ctx, c.RequestID, g.By)
 	if err != nil {
 		return err
 	}

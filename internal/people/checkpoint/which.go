@@ -114,11 +114,11 @@ const mostAfterList = 20
 // something else since, or has named one of the list. A reply through another door, such as a button,
 // closes a question of the list and leaves the numbers of the others what they are.
 func (s *Service) askedWhich(ctx context.Context, m Incoming) (*which, error) {
-	_, last, err := s.store.Messages(ctx, m.UserID, m.SessionID, 0, 1)
+	_, last, err := s.store.Chats.Messages(ctx, m.UserID, m.SessionID, 0, 1)
 	if err != nil || last == 0 {
 		return nil, err
 	}
-	found, _, err := s.store.Messages(ctx, m.UserID, m.SessionID, max(0, last-mostAfterList), mostAfterList)
+	found, _, err := s.store.Chats.Messages(ctx, m.UserID, m.SessionID, max(0, last-mostAfterList), mostAfterList)
 	for _, said := range slices.Backward(found) {
 		var list whichProps
 		var reply job.ReplyProps

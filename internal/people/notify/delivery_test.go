@@ -78,11 +78,11 @@ func deliver(t *testing.T, s *storetest.Service, webhook, slack *receiver) (stop
 
 func runOutbox(t *testing.T, s *storetest.Service, notifier notify.Notifier) (stop func()) {
 	t.Helper()
-	o := notify.NewOutbox(s.Store, notify.Handlers{}, notifier, slog.New(slog.DiscardHandler))
+	o := notify.NewOutbox(s.Tasks, notify.Handlers{}, notifier, slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { o.Run(ctx) })
-	running.Go(func() { s.Subscribe(ctx, store.Subscriber{TaskFunc: o.Task, ResubscribedFunc: o.Resubscribed}) })
+	running.Go(func() { s.Events.Subscribe(ctx, store.Subscriber{TaskFunc: o.Task, ResubscribedFunc: o.Resubscribed}) })
 	return func() { cancel(); running.Wait() }
 }
 
@@ -126,7 +126,7 @@ func TestANoticeSaysWhatHappened(t *testing.T) {
 		})
 		must.OK(t, err)
 		must.Eventually(t, "the question to be refused", func() bool { return webhook.seen() == 1 && slack.seen() == 1 })
-		c := must.Get(s.Checkpoint(t.Context(), asked))(t)
+		c := must.Get(s.Checkpoints.Get(t.Context(), asked))(t)
 		must.Get(s.Answer(t.Context(), c, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Decision: job.Deny}}))(t)
 		// It ends twice, and is retried in between.
 		for range 2 {
@@ -224,7 +224,7 @@ func TestAGivenUpNoticeCanBeSentAgain(t *testing.T) {
 		count := func(waiting, givenUp int64) {
 			t.Helper()
 			must.Eventually(t, "the counts", func() bool {
-				counts, err := s.NoticeCounts(t.Context())
+				counts, err := s.Tasks.NoticeCounts(t.Context())
 				return err == nil && counts[0] == job.NotificationCount{Receiver: job.WebhookReceiver, Waiting: waiting, GivenUp: givenUp}
 			})
 		}
@@ -232,19 +232,19 @@ func TestAGivenUpNoticeCanBeSentAgain(t *testing.T) {
 		if err := s.Retry(t.Context(), j.ID); err != nil { // the notice describes the earlier state
 			t.Fatal(err)
 		}
-		found, err := s.Notifications(t.Context(), job.NotificationGivenUp, 10)
+		found, err := s.Tasks.Notifications(t.Context(), job.NotificationGivenUp, 10)
 		if err != nil || len(found) != 1 || found[0].RequestID != j.ID || !strings.Contains(found[0].Error, "410") || found[0].Time.IsZero() {
 			t.Fatalf("given up are %+v, %v", found, err)
 		}
 		webhook.answers(http.StatusOK)
-		must.OK(t, s.ResendNotice(t.Context(), found[0].ID))
+		must.OK(t, s.Tasks.ResendNotice(t.Context(), found[0].ID))
 		count(0, 0)
 		for id, bodies := range webhook.bodies {
 			if len(bodies) != 2 || bodies[0] != bodies[1] || !strings.Contains(bodies[0], `"type":"job.cancelled"`) {
 				t.Errorf("%s was sent as %q", id, bodies)
 			}
 		}
-		if err := s.ResendNotice(t.Context(), found[0].ID); err == nil {
+		if err := s.Tasks.ResendNotice(t.Context(), found[0].ID); err == nil {
 			t.Error("one that has got through can be sent again")
 		}
 	})
@@ -266,7 +266,7 @@ func TestAServerWithoutAnAddressLeavesNoticesToOthers(t *testing.T) {
 			must.OK(t, s.Cancel(t.Context(), started(t, s, "u").ID, job.Actor{}))
 		}
 		must.Eventually(t, "the server without an address to have looked", func() bool {
-			all, err := s.Notifications(t.Context(), job.NotificationWaiting, 100)
+			all, err := s.Tasks.Notifications(t.Context(), job.NotificationWaiting, 100)
 			return err == nil && len(all) == 10 && !slices.ContainsFunc(all, func(n job.Notification) bool { return !n.NextTry.After(n.Time) })
 		})
 		stop := deliver(t, s, webhook, slack)

@@ -12,7 +12,7 @@ import (
 	"ringback/internal/store"
 )
 
-// Queue contains the tasks of all nodes. It is implemented by store.Store.
+// Queue contains the tasks of all nodes. store.Tasks implements it.
 type Queue interface {
 	LeaseTasks(
 		ctx context.Context, p store.Partition, own, notice time.Duration, limit int,

@@ -51,12 +51,12 @@ func liveJob(ctx context.Context, s *storetest.Service, user string) error {
 	if err := s.BeginConversation(ctx, j.ID, lifecycle.Holder{}, true); err != nil {
 		return err
 	}
-	header, _, _, err := s.Header(ctx, j.ID)
+	header, _, _, err := s.Calls.Header(ctx, j.ID)
 	if err != nil {
 		return err
 	}
 	for i := range 5 {
-		if _, err := s.Progress(ctx, j.ID, header, json.RawMessage(`{"message":"Looking","type":"querying","progress":40}`), fmt.Sprint("digest-", i)); err != nil {
+		if _, err := s.Calls.Progress(ctx, j.ID, header, json.RawMessage(`{"message":"Looking","type":"querying","progress":40}`), fmt.Sprint("digest-", i)); err != nil {
 			return err
 		}
 	}

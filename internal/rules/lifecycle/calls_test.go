@@ -26,7 +26,7 @@ func TestLateOutputOfADeniedCall(t *testing.T) {
 			RequestID: j.ID, UserID: "u", SessionID: j.SessionID, Type: job.ToolApproval, Message: "Allow it?", Chat: chat, Digest: "q", ApprovalKey: "tool:Bash:1", ToolCallID: "toolu_1",
 		})
 		must.OK(t, err)
-		c := must.Get(s.Checkpoint(t.Context(), id))(t)
+		c := must.Get(s.Checkpoints.Get(t.Context(), id))(t)
 		must.Get(s.Answer(t.Context(), c, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Decision: job.Deny}}))(t)
 		body := func(parts ...job.Part) job.MessageBody {
 			return job.MessageBody{Sender: job.FromAssistant, Role: job.FromAssistant, MessageType: job.ToolMessage, Parts: parts}
@@ -40,7 +40,7 @@ func TestLateOutputOfADeniedCall(t *testing.T) {
 			{End: 30, Body: body(job.Part{Type: job.ToolResultPart, ToolCallID: "toolu_2", ToolName: "Bash", State: job.OutputAvailable, Output: json.RawMessage(`"ok"`)})},
 		})
 		must.OK(t, err)
-		messages, _, err := s.Messages(t.Context(), "u", j.SessionID, 0, 100)
+		messages, _, err := s.Chats.Messages(t.Context(), "u", j.SessionID, 0, 100)
 		must.OK(t, err)
 		parts := toolParts(messages)
 		want := []string{
@@ -67,7 +67,7 @@ func TestACallMovesToItsQuestion(t *testing.T) {
 			RequestID: j.ID, UserID: "u", SessionID: j.SessionID, Type: job.ToolApproval, Message: "Allow it?", Chat: chat, Digest: "q", ApprovalKey: "tool:Bash:1", ToolCallID: "toolu_1",
 		})
 		must.OK(t, err)
-		messages, _, err := s.Messages(t.Context(), "u", j.SessionID, 0, 100)
+		messages, _, err := s.Chats.Messages(t.Context(), "u", j.SessionID, 0, 100)
 		must.OK(t, err)
 		want := []string{"toolu_2 tool-call input-available", "toolu_1 tool-call input-available"}
 		must.Equal(t, want, toolParts(messages))
@@ -77,7 +77,7 @@ func TestACallMovesToItsQuestion(t *testing.T) {
 				t.Errorf("an empty message is left: %+v", m)
 			}
 		}
-		if page, _, err := s.Messages(t.Context(), "u", j.SessionID, messages[len(messages)-2].ID, 1); err != nil || len(page) != 1 || page[0].CheckpointID != id {
+		if page, _, err := s.Chats.Messages(t.Context(), "u", j.SessionID, messages[len(messages)-2].ID, 1); err != nil || len(page) != 1 || page[0].CheckpointID != id {
 			t.Errorf("a page of one message behind it holds %+v, %v", page, err)
 		}
 	})
@@ -102,7 +102,7 @@ func TestAJobCannotMoveAnothersCall(t *testing.T) {
 		ended := printed
 		ended.Parts = []job.Part{result}
 		must.OK(t, s.AppendAssistantMessages(t.Context(), other.ID, other.Turn, []lifecycle.AssistantMessage{{End: 10, Body: printed}, {End: 20, Body: ended}}))
-		messages, _, err := s.Messages(t.Context(), "u", asking.SessionID, 0, 100)
+		messages, _, err := s.Chats.Messages(t.Context(), "u", asking.SessionID, 0, 100)
 		must.OK(t, err)
 		want := []string{"toolu_1 tool-call input-available", "toolu_1 tool-call output-available", "toolu_1 tool-result output-available"}
 		must.Equal(t, want, toolParts(messages))
@@ -122,7 +122,7 @@ func TestAnAnsweredCallOutlivesItsProcess(t *testing.T) {
 			Props: json.RawMessage(`{"tool_name":"AskUserQuestion"}`),
 		})
 		must.OK(t, err)
-		c := must.Get(s.Checkpoint(t.Context(), id))(t)
+		c := must.Get(s.Checkpoints.Get(t.Context(), id))(t)
 		must.Get(s.Answer(t.Context(), c, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Values: map[string]any{"answer": "this"}}}))(t)
 		must.Get(s.EndTurn(t.Context(), lifecycle.TurnEnd{ID: j.ID, Turn: 1, Node: "n", Begun: true, Code: job.CodeCrashed}))(t)
 		turn := must.Get(s.Claim(t.Context(), store.PartitionOf(j.ID), lifecycle.Worker{Node: "n"}))(t)
@@ -130,7 +130,7 @@ func TestAnAnsweredCallOutlivesItsProcess(t *testing.T) {
 			Sender: job.FromAssistant, Role: job.FromAssistant, MessageType: job.ToolMessage,
 			Parts: []job.Part{{Type: job.ToolResultPart, ToolCallID: "toolu_1", ToolName: "AskUserQuestion", State: job.OutputAvailable, Output: json.RawMessage(`"this"`)}},
 		}}}))
-		messages, _, err := s.Messages(t.Context(), "u", j.SessionID, 0, 100)
+		messages, _, err := s.Chats.Messages(t.Context(), "u", j.SessionID, 0, 100)
 		must.OK(t, err)
 		must.Equal(t, []string{"toolu_1 tool-call output-available", "toolu_1 tool-result output-available"}, toolParts(messages))
 	})

@@ -55,7 +55,7 @@ func reply(t *testing.T, s *storetest.Service, m *model, a lifecycle.Resolution)
 	if m.asked == "" {
 		return false
 	}
-	c := must.Get(s.Checkpoint(t.Context(), m.asked))(t)
+	c := must.Get(s.Checkpoints.Get(t.Context(), m.asked))(t)
 	must.Equal(t, m.holds, c.Held, "held is")
 	message := job.Text(job.FromUser, "that one")
 	a.Message = &message
@@ -92,7 +92,7 @@ func clarify(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
 	if !reply(t, s, m, lifecycle.Resolution{To: job.Superseded, Reply: job.Reply{Text: "what?"}, Again: &q}) {
 		return
 	}
-	before := must.Get(s.Checkpoint(t.Context(), m.asked))(t)
+	before := must.Get(s.Checkpoints.Get(t.Context(), m.asked))(t)
 	m.asked = before.Next
 	m.events = append(m.events, "k:message", "k:checkpoint")
 }

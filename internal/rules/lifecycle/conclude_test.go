@@ -59,7 +59,7 @@ func (p *permitted) ask(n int, about job.Operation, decision job.Decision, life 
 	if outcome.Kind != lifecycle.Accepted {
 		return
 	}
-	_, err = p.s.Answer(p.t.Context(), must.Get(p.s.Checkpoint(p.t.Context(), c))(p.t), lifecycle.Resolution{
+	_, err = p.s.Answer(p.t.Context(), must.Get(p.s.Checkpoints.Get(p.t.Context(), c))(p.t), lifecycle.Resolution{
 		To: job.Answered, Reply: job.Reply{Decision: decision}, Approval: approval.Permission{Life: life},
 	})
 	must.OK(p.t, err)
@@ -140,13 +140,13 @@ func (p *permitted) fire() {
 // outcome returns the outcome of a question.
 func (p *permitted) outcome(c job.CheckpointID) *job.Outcome {
 	p.t.Helper()
-	return must.Get(p.s.Checkpoint(p.t.Context(), c))(p.t).Outcome
+	return must.Get(p.s.Checkpoints.Get(p.t.Context(), c))(p.t).Outcome
 }
 
 // told returns how often events report the outcome of a question.
 func (p *permitted) told(c job.CheckpointID) (times int) {
 	p.t.Helper()
-	all, _, err := p.s.JobEvents(p.t.Context(), p.job(), 0, 10000)
+	all, _, err := p.s.Events.OfJob(p.t.Context(), p.job(), 0, 10000)
 	must.OK(p.t, err)
 	for _, e := range all {
 		if e.Type == job.EventAction && strings.Contains(e.Frame(), string(c)) {
@@ -288,7 +288,7 @@ func TestWhatAnEarlierVersionAllowedHasAnOutcome(t *testing.T) {
 			AuditFields: job.Operation{Action: "finalize"},
 		})
 		must.OK(t, err)
-		must.Get(p.s.Answer(t.Context(), must.Get(p.s.Checkpoint(t.Context(), c))(t), lifecycle.Resolution{
+		must.Get(p.s.Answer(t.Context(), must.Get(p.s.Checkpoints.Get(t.Context(), c))(t), lifecycle.Resolution{
 			To: job.Answered, Reply: job.Reply{Decision: job.Approve}, Approval: approval.Permission{Life: time.Minute},
 		}))(t)
 		p.yes = append(p.yes, c)
@@ -382,7 +382,7 @@ func TestAnApprovedChangeHasAnOutcome(t *testing.T) {
 				AuditFields: job.Operation{Action: "finalize"},
 			})
 			must.OK(t, err)
-			must.Get(s.Answer(t.Context(), must.Get(s.Checkpoint(t.Context(), c))(t), lifecycle.Resolution{
+			must.Get(s.Answer(t.Context(), must.Get(s.Checkpoints.Get(t.Context(), c))(t), lifecycle.Resolution{
 				To: job.Answered, Reply: job.Reply{Decision: job.Approve}, Approval: approval.Permission{Life: time.Minute},
 			}))(t)
 			p.yes = append(p.yes, c)

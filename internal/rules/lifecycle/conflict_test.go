@@ -67,7 +67,7 @@ func TestCommandsAtOnceAreNeitherLostNorDoneTwice(t *testing.T) {
 				_, err := s.AppendMessage(ctx, "messages", j.SessionID, job.Text(job.FromUser, strconv.Itoa(i)), new(lifecycle.Addressee))
 				return err
 			}, job.Unavailable)
-			messages, last, err := s.Messages(ctx, "messages", j.SessionID, 0, 1000)
+			messages, last, err := s.Chats.Messages(ctx, "messages", j.SessionID, 0, 1000)
 			if err != nil || len(messages) != took || last != int64(took) {
 				t.Errorf("%d messages were taken, %d are there, the last is %d; %v", took, len(messages), last, err)
 			}
@@ -89,14 +89,14 @@ func TestCommandsAtOnceAreNeitherLostNorDoneTwice(t *testing.T) {
 				Chat: job.Text(job.FromAssistant, "Do it?"), Digest: "d", ApprovalKey: "action:a:1",
 			})
 			must.OK(t, err)
-			c := must.Get(s.Checkpoint(ctx, id))(t)
+			c := must.Get(s.Checkpoints.Get(ctx, id))(t)
 			took := storm(t, 200, func(i int) error {
 				decision := [...]job.Decision{job.Approve, job.Deny}[i%2]
 				_, err := s.Answer(ctx, c, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Decision: decision}})
 				return err
 			}, job.Conflict, job.Unavailable)
 			must.Equal(t, 1, took, "answers were taken")
-			if answers, err := s.Answers(ctx, j.ID); err != nil || len(answers) != 1 {
+			if answers, err := s.Checkpoints.Answers(ctx, j.ID); err != nil || len(answers) != 1 {
 				t.Errorf("%d answers are kept, %v", len(answers), err)
 			}
 		})

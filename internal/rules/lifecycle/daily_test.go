@@ -25,10 +25,10 @@ func TestDaysAreCounted(t *testing.T) {
 	}
 	s.create(request("plain"))
 	turn := s.take()
-	header, _, _, err := s.store.Header(t.Context(), turn.Job.ID)
+	header, _, _, err := s.store.Calls.Header(t.Context(), turn.Job.ID)
 	must.OK(t, err)
 	for _, digest := range []string{"one", "two"} {
-		must.Get(s.store.Progress(t.Context(), turn.Job.ID, header, json.RawMessage(`{"message":"x"}`), digest))(t)
+		must.Get(s.store.Calls.Progress(t.Context(), turn.Job.ID, header, json.RawMessage(`{"message":"x"}`), digest))(t)
 	}
 	end(turn, 0.25)
 	s.retry(turn.Job.ID)
@@ -42,11 +42,11 @@ func TestDaysAreCounted(t *testing.T) {
 		Chat: job.Text(job.FromAssistant, "May I?"), Digest: "q",
 	})
 	must.OK(t, err)
-	c := must.Get(s.store.Checkpoint(t.Context(), asked))(t)
+	c := must.Get(s.store.Checkpoints.Get(t.Context(), asked))(t)
 	must.Get(s.Answer(t.Context(), c, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Decision: job.Approve}}))(t)
 	end(turn, 1.30)
 
-	days := must.Get(s.store.Daily(t.Context()))(t)
+	days := must.Get(s.store.Jobs.Daily(t.Context()))(t)
 	cost, callbacks, approvals := 0.0, int64(0), int64(0)
 	for _, day := range days[len(days)-2:] { // midnight may have passed
 		cost += day.CostUSD["plain"]

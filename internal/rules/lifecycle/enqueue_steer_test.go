@@ -70,7 +70,7 @@ func TestQueuedSteerAnswersTheReview(t *testing.T) {
 			t.Errorf("with no steer left, asking is %s %v", outcome, err)
 		}
 		must.Equal(t, "review", steer(t, s, j, "now"), "a steer during the review is")
-		state := must.Get(s.Steering(t.Context(), j.ID, 2))(t)
+		state := must.Get(s.Changes.Steering(t.Context(), j.ID, 2))(t)
 		var got []string
 		for _, round := range state.History {
 			got = append(got, round.Prompt)
@@ -89,7 +89,7 @@ func TestNoSteerAfterTheApproval(t *testing.T) {
 		claim(t, s, &model{id: j.ID, user: "u1", state: job.Pending}, nil)
 		_, id, _, err := s.Ask(t.Context(), reviewOf(j, 0))
 		must.OK(t, err)
-		c := must.Get(s.Checkpoint(t.Context(), id))(t)
+		c := must.Get(s.Checkpoints.Get(t.Context(), id))(t)
 		if _, err := s.Answer(t.Context(), c, lifecycle.Resolution{
 			To: job.Answered, Reply: job.Reply{Decision: job.Approve},
 		}); err != nil {

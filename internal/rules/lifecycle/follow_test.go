@@ -156,7 +156,7 @@ func TestAMessageThatNoJobTakesUpIsNotDropped(t *testing.T) {
 	inTheWay := s.create(other)
 	s.follow(first)
 	const limit = "1 jobs of this user have not ended, and a user may have 1 at once (JOBS_PER_USER_AT_ONCE)"
-	chat, _, err := s.store.Messages(t.Context(), "u1", "s1", 0, 100)
+	chat, _, err := s.store.Chats.Messages(t.Context(), "u1", "s1", 0, 100)
 	if err != nil || len(chat) == 0 {
 		t.Fatal(chat, err)
 	}
@@ -164,7 +164,7 @@ func TestAMessageThatNoJobTakesUpIsNotDropped(t *testing.T) {
 	if last.MessageType != job.NoticeMessage || !strings.Contains(last.Content, limit) || last.RequestID != first {
 		t.Errorf("the chat ends with %+v", last)
 	}
-	events, _, err := s.store.JobEvents(t.Context(), s.get(first), 0, 100)
+	events, _, err := s.store.Events.OfJob(t.Context(), s.get(first), 0, 100)
 	if err != nil || !strings.Contains(string(events[len(events)-1].Frame()), limit) {
 		t.Errorf("no event says so: %v", err)
 	}
@@ -178,7 +178,7 @@ func TestAMessageThatNoJobTakesUpIsNotDropped(t *testing.T) {
 		t.Errorf("it is told %q", told(turn))
 	}
 	s.follow(first) // late
-	if now, _, err := s.store.Messages(t.Context(), "u1", "s1", 0, 100); err != nil || len(now) != len(chat)+1 {
+	if now, _, err := s.store.Chats.Messages(t.Context(), "u1", "s1", 0, 100); err != nil || len(now) != len(chat)+1 {
 		t.Errorf("the chat has %d messages after %d, %v", len(now), len(chat), err)
 	}
 }

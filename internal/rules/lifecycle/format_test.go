@@ -229,7 +229,7 @@ func TestJobsOfTheStoredFormatGoOn(t *testing.T) {
 			if definition, err := s.KindDefinition(ctx, j.ID, j.KindVersion); err != nil || string(definition) != string(formatDefinition) {
 				t.Errorf("the kind of %s was %s, %v", name, definition, err)
 			}
-			if listed, _, err := s.List(ctx, store.Query{States: []job.State{want}, Limit: 10}); err != nil || len(listed) == 0 {
+			if listed, _, err := s.Jobs.List(ctx, store.Query{States: []job.State{want}, Limit: 10}); err != nil || len(listed) == 0 {
 				t.Errorf("no %s job is listed, %v", want, err)
 			}
 		}
@@ -261,11 +261,11 @@ func TestJobsOfTheStoredFormatGoOn(t *testing.T) {
 		}
 
 		must.OK(t, s.Retry(ctx, jobs["failed"]), "retrying the one that failed:")
-		messages, _, err := s.Messages(ctx, "old-parked", "s-parked", 0, 100)
+		messages, _, err := s.Chats.Messages(ctx, "old-parked", "s-parked", 0, 100)
 		if err != nil || len(messages) == 0 {
 			t.Errorf("the chat has %d messages, %v", len(messages), err)
 		}
-		if answers, err := s.Answers(ctx, jobs["allowed"]); err != nil || len(answers) != 1 || answers[0].Reply.Decision != job.Approve {
+		if answers, err := s.Checkpoints.Answers(ctx, jobs["allowed"]); err != nil || len(answers) != 1 || answers[0].Reply.Decision != job.Approve {
 			t.Errorf("the answers so far are %+v, %v", answers, err)
 		}
 	})

@@ -99,7 +99,7 @@ func (s *jobs) retry(id job.ID) {
 // all returns the user's jobs, newest first.
 func (s *jobs) all() []job.Job {
 	s.t.Helper()
-	list, _, err := s.store.List(s.t.Context(), store.Query{UserID: "u1", Limit: 100})
+	list, _, err := s.store.Jobs.List(s.t.Context(), store.Query{UserID: "u1", Limit: 100})
 	must.OK(s.t, err)
 	return list
 }

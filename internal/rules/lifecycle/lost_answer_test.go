@@ -75,14 +75,14 @@ func TestACommitWhoseAnswerWasLostIsNotDoneTwice(t *testing.T) {
 		if err != nil || outcome.Kind != lifecycle.Accepted {
 			t.Fatal(outcome, err)
 		}
-		c := must.Get(s.Checkpoint(ctx, id))(t)
+		c := must.Get(s.Checkpoints.Get(ctx, id))(t)
 		must.Get(s.Answer(ctx, c, lifecycle.Resolution{To: job.Answered, Reply: job.Reply{Decision: job.Approve}}))(t)
 		must.OK(t, s.End(ctx, first.ID, job.Cancelled, job.CodeCancelled, "enough", lifecycle.Holder{}))
 		second := create(t, s, newJob("second"))
 		if now, err := s.Get(ctx, second.ID); err != nil || now.State != job.Pending {
 			t.Errorf("%+v, %v", now, err)
 		}
-		messages, _, err := s.Messages(ctx, "u", first.SessionID, 0, 100)
+		messages, _, err := s.Chats.Messages(ctx, "u", first.SessionID, 0, 100)
 		must.OK(t, err)
 		var said []string
 		for _, m := range messages {
@@ -154,7 +154,7 @@ func TestACommandWhoseAnswerWasLostIsDoneOnceAmongOthers(t *testing.T) {
 					}
 					return err
 				},
-				func(job.Job, string) int { return len(must.Get(s.Batches(ctx, j.ID))(t).Items) },
+				func(job.Job, string) int { return len(must.Get(s.Calls.Batches(ctx, j.ID))(t).Items) },
 			},
 		} {
 			isLost.Store(true)
@@ -162,7 +162,7 @@ func TestACommandWhoseAnswerWasLostIsDoneOnceAmongOthers(t *testing.T) {
 			if isLost.Load() {
 				t.Errorf("%s made no commit", name)
 			}
-			messages, _, err := s.Messages(ctx, "u", j.SessionID, 0, 100)
+			messages, _, err := s.Chats.Messages(ctx, "u", j.SessionID, 0, 100)
 			must.OK(t, err)
 			var chat strings.Builder
 			for _, m := range messages {

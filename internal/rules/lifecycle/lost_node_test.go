@@ -22,7 +22,7 @@ func TestWhatASilentNodeHeldIsTakenOver(t *testing.T) {
 			t.Parallel()
 			storetest.OnBoth(t, lifecycle.Options{UserLimit: 1}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
 				ctx := t.Context()
-				must.Get(s.Heartbeat(ctx, "dead", "", ""))(t)
+				must.Get(s.Nodes.Heartbeat(ctx, "dead", "", ""))(t)
 				j, waits := startedOn(t, s, "dead"), startedOn(t, s, "dead")
 				when := float64(time.Now().Add(-silent).UnixMilli())
 				must.OK(t, rdb.ZAdd(ctx, "rb:{00}:nodes", redis.Z{Score: when, Member: "dead"}).Err())
@@ -36,7 +36,7 @@ func TestWhatASilentNodeHeldIsTakenOver(t *testing.T) {
 					t.Errorf("%d places are held, %v", held, err)
 				}
 				takeOver(t, s, "alive") // nothing of it is left, so it is forgotten
-				silent, err := s.Heartbeat(ctx, "alive", "", "")
+				silent, err := s.Nodes.Heartbeat(ctx, "alive", "", "")
 				if err != nil || len(silent) != 0 {
 					t.Errorf("then these are silent: %v, %v", silent, err)
 				}
@@ -75,11 +75,11 @@ func TestANodeThatWakesIsNotForgotten(t *testing.T) {
 			must.OK(t, rdb.ZAdd(t.Context(), "rb:{00}:nodes", redis.Z{Score: 1, Member: "paused"}).Err())
 		}
 		pass()
-		if silent, err := s.Heartbeat(t.Context(), "alive", "", ""); err != nil || len(silent) != 1 {
+		if silent, err := s.Nodes.Heartbeat(t.Context(), "alive", "", ""); err != nil || len(silent) != 1 {
 			t.Fatalf("these are silent: %v, %v", silent, err)
 		}
-		must.Get(s.Heartbeat(t.Context(), "paused", "", ""))(t)
-		if lost, err := s.Lost(t.Context(), "paused"); err != nil || len(lost) != 0 {
+		must.Get(s.Nodes.Heartbeat(t.Context(), "paused", "", ""))(t)
+		if lost, err := s.Nodes.Lost(t.Context(), "paused"); err != nil || len(lost) != 0 {
 			t.Fatalf("it has left %v, %v", lost, err)
 		}
 		id := startedOn(t, s, "paused")
@@ -106,9 +106,9 @@ func startedOn(t *testing.T, s *storetest.Service, node string) job.ID {
 
 func takeOver(t *testing.T, s *storetest.Service, node string) {
 	t.Helper()
-	silent := must.Get(s.Heartbeat(t.Context(), node, "", ""))(t)
+	silent := must.Get(s.Nodes.Heartbeat(t.Context(), node, "", ""))(t)
 	for _, n := range silent {
-		lost := must.Get(s.Lost(t.Context(), n))(t)
+		lost := must.Get(s.Nodes.Lost(t.Context(), n))(t)
 		for _, taken := range lost {
 			must.Get(s.LoseNode(t.Context(), taken))(t)
 		}

@@ -129,7 +129,7 @@ func compare(t *testing.T, s *storetest.Service, m *model) {
 	if j.State != m.state || j.Phase != m.phase || j.Turn != m.turn || j.Attempt != m.attempt || (j.Result != nil) != (m.digest != "") || j.FinishedAt.IsZero() == m.state.Terminal() {
 		t.Errorf("the record is %+v, the model %+v", j, m)
 	}
-	events, _, err := s.JobEvents(t.Context(), j, 0, 1000)
+	events, _, err := s.Events.OfJob(t.Context(), j, 0, 1000)
 	must.OK(t, err)
 	names := make([]string, len(events))
 	for i, e := range events {
@@ -164,9 +164,9 @@ func claim(t *testing.T, s *storetest.Service, m *model, _ *rand.Rand) {
 func progress(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
 	t.Helper()
 	digest := fmt.Sprintf("digest-%05d", r.IntN(4))
-	facts, _, _, err := s.Header(t.Context(), m.id)
+	facts, _, _, err := s.Calls.Header(t.Context(), m.id)
 	must.OK(t, err)
-	outcome, err := s.Progress(t.Context(), m.id, facts, json.RawMessage(`{"message":"x"}`), digest)
+	outcome, err := s.Calls.Progress(t.Context(), m.id, facts, json.RawMessage(`{"message":"x"}`), digest)
 	outcome.Waiting = false // the model has no chat
 	must.OK(t, err)
 	want := lifecycle.Outcome{Kind: lifecycle.Accepted}
@@ -239,7 +239,7 @@ func lose(t *testing.T, s *storetest.Service, m *model, r *rand.Rand) {
 	if !m.held || r.IntN(2) > 0 {
 		return
 	}
-	for _, taken := range must.Get(s.Lost(t.Context(), "n"))(t) {
+	for _, taken := range must.Get(s.Nodes.Lost(t.Context(), "n"))(t) {
 		must.Get(s.LoseNode(t.Context(), taken))(t)
 	}
 	m.turnEnds(false)
@@ -353,8 +353,8 @@ func TestFinishedJobsAreForgotten(t *testing.T) {
 			batch := lifecycle.NewBatch{Index: 1, Digest: "d", Items: json.RawMessage(`[]`), Others: lifecycle.AnyOthers}
 			_, _, err := s.AddBatch(ctx, j.ID, batch)
 			must.OK(t, err)
-			must.Get(s.Progress(ctx, j.ID, store.JobHeader{UserID: n.UserID}, json.RawMessage(`{}`), "d"))(t)
-			must.OK(t, s.WriteTranscript(ctx, j.ID, 1, 0, []byte("x")))
+			must.Get(s.Calls.Progress(ctx, j.ID, store.JobHeader{UserID: n.UserID}, json.RawMessage(`{}`), "d"))(t)
+			must.OK(t, s.Transcripts.Write(ctx, j.ID, 1, 0, []byte("x")))
 		}
 		for p := range store.Partition(store.Partitions) {
 			for {

@@ -35,7 +35,7 @@ func (s *jobs) asks(id job.ID, of job.CheckpointType, key string, hold time.Dura
 
 func (s *jobs) checkpoint(id job.CheckpointID) job.Checkpoint {
 	s.t.Helper()
-	return must.Get(s.store.Checkpoint(s.t.Context(), id))(s.t)
+	return must.Get(s.store.Checkpoints.Get(s.t.Context(), id))(s.t)
 }
 
 func (s *jobs) answer(c job.Checkpoint, decision job.Decision, standing string) {
@@ -50,7 +50,7 @@ func (s *jobs) answer(c job.Checkpoint, decision job.Decision, standing string) 
 // auditEvents are what happened by the job's audit log.
 func (s *jobs) auditEvents(id job.ID) []string {
 	s.t.Helper()
-	lines, _, err := s.store.Audit(s.t.Context(), id)
+	lines, _, err := s.store.Jobs.Audit(s.t.Context(), id)
 	must.OK(s.t, err)
 	var events []string
 	for _, line := range lines {
@@ -99,7 +99,7 @@ func TestAJobMovesWithItsNextTurn(t *testing.T) {
 		t.Errorf("then the job has the version %s, and next %s", now.KindVersion, now.NextKindVersion)
 	}
 	must.Equal(t, []string{"move", "asked", "withdrawn", "moved"}, base.auditEvents(id))
-	events, _, err := base.store.JobEvents(t.Context(), now, 0, 100)
+	events, _, err := base.store.Events.OfJob(t.Context(), now, 0, 100)
 	must.OK(t, err)
 	var told []string
 	for _, e := range events {
@@ -135,7 +135,7 @@ func TestAMovedJobHasNoPermissions(t *testing.T) {
 	if err != nil || outcome.Kind != lifecycle.Unapproved {
 		t.Errorf("using the approval: %s, %v", outcome, err)
 	}
-	if left, err := base.store.Approvals(t.Context(), "u1"); err != nil || len(left) != 0 {
+	if left, err := base.store.Checkpoints.Approvals(t.Context(), "u1"); err != nil || len(left) != 0 {
 		t.Errorf("left are the approvals %v, %v", left, err)
 	}
 	if question := noon.asks(id, job.ToolApproval, "tool:Bash:1", 0); question.ID == asked.ID {

@@ -192,7 +192,7 @@ func (c *crowd) endAction() error {
 
 // lose takes everything from the node.
 func (c *crowd) lose() error {
-	lost, err := c.s.Lost(c.Context(), "n")
+	lost, err := c.s.Nodes.Lost(c.Context(), "n")
 	c.taken = nil
 	for _, one := range lost {
 		_, failed := c.s.LoseNode(c.Context(), one)
@@ -288,7 +288,7 @@ func (c *crowd) play() {
 			return
 		}
 	}
-	messages, _, err := c.s.Messages(c.Context(), "u", "chat", 0, 10000)
+	messages, _, err := c.s.Chats.Messages(c.Context(), "u", "chat", 0, 10000)
 	must.OK(c, err)
 	seen := map[string]int{}
 	for _, m := range messages {

@@ -225,7 +225,7 @@ func TestMessagesAtOnceOpenNoMoreThanTheQuota(t *testing.T) {
 	all.Wait()
 	followed := 0
 	for _, j := range ended {
-		chat, _, err := nodes[0].Messages(t.Context(), "u", j.SessionID, 0, 100)
+		chat, _, err := nodes[0].Chats.Messages(t.Context(), "u", j.SessionID, 0, 100)
 		must.OK(t, err)
 		last := chat[len(chat)-1]
 		written := slices.ContainsFunc(chat, func(m job.Message) bool { return m.Content == "Go on" })
@@ -233,7 +233,7 @@ func TestMessagesAtOnceOpenNoMoreThanTheQuota(t *testing.T) {
 			followed++
 		}
 	}
-	list, _, err := nodes[0].List(t.Context(), store.Query{UserID: "u", States: []job.State{job.Pending}, Limit: 100})
+	list, _, err := nodes[0].Jobs.List(t.Context(), store.Query{UserID: "u", States: []job.State{job.Pending}, Limit: 100})
 	if err != nil || len(list) > places || len(list) != followed { // all may be refused, if each finds the attempts of others
 		t.Errorf("%d jobs follow, %d chats wait for one, %v", len(list), followed, err)
 	}

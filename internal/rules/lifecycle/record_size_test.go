@@ -61,7 +61,7 @@ func TestARecordStaysSmall(t *testing.T) {
 		shown := must.Get(s.Get(ctx, j.ID))(t)
 		must.Equal(t, string(n.Input), string(shown.Input), "the input shown")
 		must.Equal(t, string(result), string(shown.Result), "the result shown")
-		brief, _, err := s.List(ctx, store.Query{UserID: "u1", Brief: true, Limit: 1})
+		brief, _, err := s.Jobs.List(ctx, store.Query{UserID: "u1", Brief: true, Limit: 1})
 		if err != nil || len(brief) != 1 || brief[0].Input != nil || brief[0].Result != nil {
 			t.Errorf("a brief list shows %d jobs with input and result, %v", len(brief), err)
 		}

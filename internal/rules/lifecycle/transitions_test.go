@@ -114,7 +114,7 @@ func names(row job.Transition) []string {
 // eventsOf returns the names of a job's events.
 func eventsOf(t *testing.T, s *storetest.Service, j job.Job) []string {
 	t.Helper()
-	events, _, err := s.JobEvents(t.Context(), j, 0, 10000)
+	events, _, err := s.Events.OfJob(t.Context(), j, 0, 10000)
 	must.OK(t, err)
 	found := []string{}
 	for _, e := range events {
@@ -128,7 +128,7 @@ func eventsOf(t *testing.T, s *storetest.Service, j job.Job) []string {
 // phasesTold returns the phases in the state's events, in order; "-" for none.
 func phasesTold(t *testing.T, s *storetest.Service, j job.Job) []string {
 	t.Helper()
-	events, _, err := s.JobEvents(t.Context(), j, 0, 10000)
+	events, _, err := s.Events.OfJob(t.Context(), j, 0, 10000)
 	must.OK(t, err)
 	var found []string
 	for _, e := range events {
@@ -236,7 +236,7 @@ func TestAFollowUpKnowsTheAnswersBefore(t *testing.T) {
 		askAndAnswer(t, s, take(t, s).Job, "And from there?", "Oslo")
 		for id, want := range map[job.ID][]string{first.ID: {"Rome"}, second.ID: {"Rome", "Oslo"}} {
 			var said []string
-			for _, c := range must.Get(s.Answers(ctx, id))(t) {
+			for _, c := range must.Get(s.Checkpoints.Answers(ctx, id))(t) {
 				said = append(said, c.Reply.Text)
 			}
 			must.Equal(t, want, said, "the answers")

@@ -11,7 +11,6 @@ package config
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -354,7 +353,7 @@ func isOrigin(text string) bool {
 func isAddress(text string) bool {
 	_, port, err := net.SplitHostPort(text)
 	if err == nil {
-		_, err = net.DefaultResolver.LookupPort(context.Background(), "tcp", port) // the names of ports are in a local table
+		_, err = net.LookupPort("tcp", port) //nolint:noctx // the names of ports are in a local table
 	}
 	return err == nil
 }

@@ -32,7 +32,7 @@ func New(s *store.Store, jobs *lifecycle.Service, log *slog.Logger) *Doctor {
 // finds. Error: Unavailable.
 func (d *Doctor) Examine(ctx context.Context, mend bool) (job.Examination, error) {
 	report := job.Examination{Findings: []job.Finding{}}
-	counts, err := d.store.NoticeCounts(ctx)
+	counts, err := d.store.Tasks.NoticeCounts(ctx)
 	if err != nil {
 		return report, err
 	}

@@ -52,7 +52,7 @@ func setUp(t *testing.T, s *storetest.Service) jobs {
 		must.Get(s.StartTurn(ctx, lifecycle.Worker{Node: "node"}, taken))(t)
 		return j
 	}
-	must.Get(s.Heartbeat(ctx, "node", "", ""))(t)
+	must.Get(s.Nodes.Heartbeat(ctx, "node", "", ""))(t)
 	var all jobs
 	all.ended = start().ID
 	must.OK(t, s.End(ctx, all.ended, job.Cancelled, job.CodeCancelled, "", lifecycle.Holder{}))
@@ -213,7 +213,7 @@ func TestAJobThatNeedsNoClaudeIsInOrder(t *testing.T) {
 				if r := examine(t, d, true); r.Found != 0 {
 					t.Errorf("it has %+v", r.Findings)
 				}
-				taken, _, err := s.DequeueUnlimited(t.Context(), "node")
+				taken, _, err := s.Queue.DequeueUnlimited(t.Context(), "node")
 				must.OK(t, err)
 				must.Equal(t, all.queued, taken.JobID)
 			})

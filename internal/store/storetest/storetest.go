@@ -167,7 +167,7 @@ func (s *Service) Next(tb testing.TB, node string) *lifecycle.Turn {
 func (s *Service) Dequeue(ctx context.Context, p store.Partition, node string) (lifecycle.QueueEntry, bool, error) {
 	turns := store.NewTurns()
 	turns.Look(p)
-	return s.Store.Dequeue(ctx, turns, node)
+	return s.Queue.Dequeue(ctx, turns, node)
 }
 
 // Claim takes the next queue entry of a partition and starts its turn. It returns nil if nothing
@@ -187,7 +187,7 @@ func (s *Service) Claim(ctx context.Context, p store.Partition, w lifecycle.Work
 // FireDue fires what is due in a partition.
 func (s *Service) FireDue(ctx context.Context, p store.Partition) error {
 	for {
-		if next, err := s.Store.FireDue(ctx, p, s.Service); err != nil || next != 0 {
+		if next, err := s.Deadlines.FireDue(ctx, p, s.Service); err != nil || next != 0 {
 			return err
 		}
 	}

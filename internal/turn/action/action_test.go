@@ -53,7 +53,7 @@ func start(t *testing.T, opts action.Options) *jobs {
 	must.OK(t, err)
 	s.id = j.ID
 	(&storetest.Service{Store: s.store, Service: s.jobs}).Next(t, "n")
-	s.header, _, _, err = s.store.Header(t.Context(), s.id)
+	s.header, _, _, err = s.store.Calls.Header(t.Context(), s.id)
 	must.OK(t, err)
 	opts.Dir = func(string, job.ID) (string, bool) { return s.dir, true }
 	if opts.Environ == nil {
@@ -251,7 +251,7 @@ func TestHowACommandEnds(t *testing.T) {
 		"with an exit code":                 {sh(`echo "disk full" >&2; exit 4`), lifecycle.RunFailed, "ship ended with exit code 4: disk full", nil},
 		"with an exit code and no word":     {sh(`exit 4`), lifecycle.RunFailed, "ship ended with exit code 4: it printed nothing", nil},
 		"with an exit code and a result":    {sh(`echo '{"error": "Too large", "field": 7}'; exit 4`), lifecycle.RunFailed, "Too large", 7.0},
-		"well, but it reported a failure":  {sh(`echo '{"success": false, "message": "Refused"}'`), lifecycle.RunFailed, "Refused", nil},
+		"well, but it reported a failure":   {sh(`echo '{"success": false, "message": "Refused"}'`), lifecycle.RunFailed, "Refused", nil},
 		"with a status that says failure":   {sh(`echo '{"status": "error", "message": "Card declined"}'`), lifecycle.RunFailed, "Card declined", nil},
 		"with a success that is none":       {sh(`echo '{"success": "false", "error": "declined"}'`), lifecycle.RunFailed, "declined", nil},
 		"claiming a status of its own":      {sh(`echo '{"status": "success", "success": true}'; exit 1`), lifecycle.RunFailed, "ship ended with exit code 1", nil},

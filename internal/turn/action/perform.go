@@ -336,5 +336,5 @@ func (t *reporter) line(text string) {
 	digest := job.ActivityDigest(fmt.Appendf(nil, "%s %d", t.run.ID, t.count))
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	_, _ = t.store.Progress(ctx, t.run.RequestID, t.run.Header.Unsigned(), activity, digest) // one lost line does no harm
+	_, _ = t.store.Calls.Progress(ctx, t.run.RequestID, t.run.Header.Unsigned(), activity, digest) // one lost line does no harm
 }

@@ -123,10 +123,10 @@ const goodFor = lifecycle.RunLease / 3
 func (s *Service) mayBegin(ctx context.Context, r Run) error {
 	for {
 		begin := time.Now()
-		known, err := s.store.ActionRun(ctx, r.RequestID, r.ID)
+		known, err := s.store.Calls.ActionRun(ctx, r.RequestID, r.ID)
 		var ofJob job.State
 		if err == nil {
-			ofJob, err = s.store.RenewRunLease(ctx, r.RequestID, r.ID)
+			ofJob, err = s.store.Calls.RenewRunLease(ctx, r.RequestID, r.ID)
 		}
 		switch {
 		case err == nil && known.State != lifecycle.RunRunning:
@@ -155,12 +155,12 @@ func (s *Service) watch(ctx context.Context, r Run, cancel context.CancelCauseFu
 			return
 		case <-ticker.C:
 		}
-		state, err := s.store.RenewRunLease(ctx, r.RequestID, r.ID)
+		state, err := s.store.Calls.RenewRunLease(ctx, r.RequestID, r.ID)
 		if err == nil && state.Terminal() {
 			cancel(errJobEnded)
 			return
 		}
-		if known, err := s.store.ActionRun(ctx, r.RequestID, r.ID); err == nil && known.State != lifecycle.RunRunning {
+		if known, err := s.store.Calls.ActionRun(ctx, r.RequestID, r.ID); err == nil && known.State != lifecycle.RunRunning {
 			cancel(errGivenUp)
 			return
 		}
@@ -191,7 +191,7 @@ func (s *Service) Await(ctx context.Context, id job.ID, run lifecycle.RunID, atM
 	const look = 50 * time.Millisecond
 	end := time.Now().Add(atMost)
 	for delay := look; ; delay = min(2*delay, time.Second) {
-		r, err := s.store.ActionRun(ctx, id, run)
+		r, err := s.store.Calls.ActionRun(ctx, id, run)
 		if err != nil || r.State != lifecycle.RunRunning || time.Now().After(end) {
 			return r, err
 		}

@@ -260,7 +260,7 @@ func (t *Turn) flushLocked(ctx context.Context) (store.Account, error) {
 		b.Most = t.most()
 	}
 	t.mu.Unlock()
-	account, err := t.meter.store.BookUsage(ctx, t.id, t.turn, b)
+	account, err := t.meter.store.Spending.Book(ctx, t.id, t.turn, b)
 	if err != nil {
 		return account, err
 	}

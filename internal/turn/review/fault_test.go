@@ -59,7 +59,7 @@ func TestAStepThatIsCutOffAnywhereIsDoneAgain(t *testing.T) {
 				if j := all.get(id); j.State != job.AwaitingApproval || all.asked(id) != 1 {
 					t.Errorf("the job is %s, %d were asked", j.State, all.asked(id))
 				}
-				if diff, err := all.store.Diff(t.Context(), id); err != nil || !strings.Contains(string(diff), "new.txt") {
+				if diff, err := all.store.Changes.Diff(t.Context(), id); err != nil || !strings.Contains(string(diff), "new.txt") {
 					t.Errorf("the diff is %s, %v", diff, err)
 				}
 			},
@@ -220,7 +220,7 @@ func supersededAt(t *testing.T, kindName string, call int) bool {
 	id := turn.Job.ID
 	var then map[string]string
 	takeOver := func() {
-		lost, err := a.store.Lost(t.Context(), "n")
+		lost, err := a.store.Nodes.Lost(t.Context(), "n")
 		if err != nil || len(lost) > 1 {
 			t.Fatalf("the node has %v, %v", lost, err)
 		}

@@ -223,7 +223,7 @@ func (h *history) loseNode() {
 		return
 	}
 	h.note("%s is lost", h.node)
-	for _, taken := range must.Get(h.store.Lost(h.t.Context(), h.node))(h.t) {
+	for _, taken := range must.Get(h.store.Nodes.Lost(h.t.Context(), h.node))(h.t) {
 		must.Get(h.jobs.LoseNode(h.t.Context(), taken))(h.t)
 	}
 }
@@ -458,7 +458,7 @@ func TestAnotherApprovalRunsTheFinalizersThatFailed(t *testing.T) {
 	must.OK(t, os.Remove(filepath.Join(h.broken, "r0")))
 	second := h.get(h.id).Checkpoint.ID
 	h.decides(job.Approve)
-	entries, _, err := h.store.Audit(t.Context(), h.id)
+	entries, _, err := h.store.Jobs.Audit(t.Context(), h.id)
 	must.OK(t, err)
 	var finished []job.CheckpointID
 	for _, text := range entries {
@@ -506,7 +506,7 @@ func TestWhatIsPublicIsTold(t *testing.T) {
 			j := h.get(h.id)
 			must.Equal(t, true, j.State.Terminal(), "the job has ended")
 			must.Contain(t, strings.ReplaceAll(j.FailedActions[0].Message, "`", ""), public, "the outcome of the approval")
-			messages, _, err := h.store.Messages(t.Context(), j.UserID, j.SessionID, 0, 100)
+			messages, _, err := h.store.Chats.Messages(t.Context(), j.UserID, j.SessionID, 0, 100)
 			must.OK(t, err)
 			must.Contain(t, strings.ReplaceAll(messages[len(messages)-1].Content, "`", ""), public, "the end of the chat")
 		})
@@ -592,7 +592,7 @@ func (h *history) namesWhatIsPublic() {
 	if j.State == job.Received {
 		return
 	}
-	messages, _, err := h.store.Messages(h.t.Context(), j.UserID, j.SessionID, 0, 100)
+	messages, _, err := h.store.Chats.Messages(h.t.Context(), j.UserID, j.SessionID, 0, 100)
 	must.OK(h.t, err)
 	told := messages[len(messages)-1].Content
 	for name, remote := range h.remotes {

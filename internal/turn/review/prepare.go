@@ -90,7 +90,7 @@ func (c *Change) bringHere(
 	if err != nil {
 		return nil, false, err
 	}
-	if captured, err = c.flow.store.Trees(ctx, c.job.ID); err != nil || captured == nil {
+	if captured, err = c.flow.store.Changes.Trees(ctx, c.job.ID); err != nil || captured == nil {
 		return nil, false, err
 	}
 	here, lost, err := c.workspace.IsAt(captured)
@@ -122,7 +122,7 @@ func (c *Change) restore(ctx context.Context, captured workspace.Trees) (bool, e
 
 // copyOf returns the stored copy of a capture; nil if there is none.
 func (c *Change) copyOf(ctx context.Context, captured workspace.Trees) (snapshot workspace.Snapshot, err error) {
-	text, err := c.flow.store.Snapshot(ctx, c.job.ID)
+	text, err := c.flow.store.Changes.Snapshot(ctx, c.job.ID)
 	if err != nil || text == nil {
 		return nil, err
 	}
@@ -171,7 +171,7 @@ func (c *Change) keep(ctx context.Context, captured store.Captured) (whyNot stri
 	if whyNot != "" {
 		c.flow.log.Warn("change not copied for other machines", "requestId", c.job.ID, "turn", c.job.Turn, "error", whyNot)
 	}
-	err = c.flow.store.SaveSnapshot(ctx, c.job.ID, c.job.Turn, text, func(head map[string]any) error {
+	err = c.flow.store.Changes.SaveSnapshot(ctx, c.job.ID, c.job.Turn, text, func(head map[string]any) error {
 		return c.flow.jobs.SaveChange(ctx, c.job.ID, c.holder(), captured.Parts(head))
 	})
 	if err == nil && whyNot == "" {

@@ -89,7 +89,7 @@ func (p Publication) notCloned(ctx context.Context, refused *workspace.CloneErro
 
 // outcomes returns the outcome of an earlier attempt or round for each repository.
 func (c *Change) outcomes(ctx context.Context) ([]job.Finalized, error) {
-	earlier, err := c.flow.store.Finalized(ctx, c.job.ID)
+	earlier, err := c.flow.store.Changes.Finalized(ctx, c.job.ID)
 	outcomes := make([]job.Finalized, len(c.Repositories))
 	for i, r := range c.Repositories {
 		outcomes[i] = job.Finalized{Repository: r.Name}
@@ -213,7 +213,7 @@ func (c *Change) notPublished(ctx context.Context, trees workspace.Trees, failed
 		defer cancel()
 		return c.flow.jobs.End(ctx, c.job.ID, job.Failed, job.CodeFinalize, "The change could not be published: "+failed, c.holder())
 	}
-	steering, err := c.flow.store.Steering(ctx, c.job.ID, c.MaxIterations)
+	steering, err := c.flow.store.Changes.Steering(ctx, c.job.ID, c.MaxIterations)
 	if err != nil {
 		return err
 	}

@@ -145,7 +145,7 @@ func (a *team) work(turn *lifecycle.Turn, file, text string) *review.Change {
 // lose makes everything that a node holds another node's to continue.
 func (a *team) lose(node string) {
 	a.t.Helper()
-	held := must.Get(a.store.Lost(a.t.Context(), node))(a.t)
+	held := must.Get(a.store.Nodes.Lost(a.t.Context(), node))(a.t)
 	for _, taken := range held {
 		must.Get(a.jobs.LoseNode(a.t.Context(), taken))(a.t)
 	}
@@ -161,7 +161,7 @@ func (a *team) get(id job.ID) job.Job {
 
 func (a *team) answers(id job.ID) []job.Checkpoint {
 	a.t.Helper()
-	return must.Get(a.store.Answers(a.t.Context(), id))(a.t)
+	return must.Get(a.store.Checkpoints.Answers(a.t.Context(), id))(a.t)
 }
 
 // reviewed creates a change that waits for review.
@@ -201,7 +201,7 @@ func (a *team) endTurn(id job.ID) {
 // audit returns the entries of a job's audit log.
 func (a *team) audit(id job.ID) []job.AuditEntry {
 	a.t.Helper()
-	log, _, err := a.store.Audit(a.t.Context(), id)
+	log, _, err := a.store.Jobs.Audit(a.t.Context(), id)
 	must.OK(a.t, err)
 	var entries []job.AuditEntry
 	for _, text := range log {

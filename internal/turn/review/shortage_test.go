@@ -197,7 +197,7 @@ func TestADamagedCloneIsMadeAgain(t *testing.T) {
 				all.endTurn(id)
 				turn = all.decide(id, job.Approve, "")
 				clone := filepath.Join(filepath.Dir(change.Dir()), "git", "service")
-				object := all.git(clone, "rev-parse", must.Get(all.store.Trees(t.Context(), id))(t)["service"]+":"+lost)
+				object := all.git(clone, "rev-parse", must.Get(all.store.Changes.Trees(t.Context(), id))(t)["service"]+":"+lost)
 				repair := movedAway(t, filepath.Join(clone, "objects", object[:2], object[2:]))
 				file, elsewhere := filepath.Join(change.Dir(), "service", "new.txt"), filepath.Join(t.TempDir(), "new.txt")
 				must.OK(t, os.Rename(file, elsewhere)) // the object would be made of it

@@ -120,7 +120,7 @@ func TestASubmittedChangeIsReviewed(t *testing.T) {
 	for _, want := range []string{"Claude completed " + string(id), "Wrote it.", "new.txt (added, +1/-0)", "Reply: `approve`"} {
 		must.Contain(t, j.Checkpoint.Message, want, "the question")
 	}
-	if logs, err := all.store.Logs(t.Context(), id); err != nil || !strings.Contains(string(logs), `"verifier":"service:has","exit_code":0`) {
+	if logs, err := all.store.Changes.Logs(t.Context(), id); err != nil || !strings.Contains(string(logs), `"verifier":"service:has","exit_code":0`) {
 		t.Errorf("the verifiers' logs are %s, %v", logs, err)
 	}
 	all.endTurn(id)
@@ -258,7 +258,7 @@ func TestACopyIsTriedAgain(t *testing.T) {
 	all.run(c.Next(nil))
 	base = filepath.Join(c.Dir(), "..", "git", "service", "refs", "ringback", "base")
 	must.OK(t, os.Rename(base, base+".moved"))
-	kept, err := c.Snapshot(t.Context(), must.Get(all.store.Trees(t.Context(), turn.Job.ID))(t))
+	kept, err := c.Snapshot(t.Context(), must.Get(all.store.Changes.Trees(t.Context(), turn.Job.ID))(t))
 	must.Equal(t, 1, tried, "attempts that failed")
 	if err != nil || len(kept) == 0 {
 		t.Errorf("the copy is %q, %v", kept, err)
@@ -418,7 +418,7 @@ func TestAStepEndsWithItsContext(t *testing.T) {
 	if err := <-ended; !errors.Is(err, cause) {
 		t.Errorf("it ended with %v", err)
 	}
-	if logs, err := all.store.Logs(t.Context(), turn.Job.ID); string(logs) != "[]" || err != nil || all.asked(turn.Job.ID) != 0 {
+	if logs, err := all.store.Changes.Logs(t.Context(), turn.Job.ID); string(logs) != "[]" || err != nil || all.asked(turn.Job.ID) != 0 {
 		t.Errorf("verified is %s, %v", logs, err)
 	}
 	if outcome, err := all.jobs.EndTurn(t.Context(), lifecycle.TurnEnd{ID: turn.Job.ID, Turn: 1, Node: "n"}); err != nil || outcome == job.Received {

@@ -33,7 +33,7 @@ func (s Submission) run(ctx context.Context) error {
 	if j.Turn != s.job.Turn {
 		return lifecycle.ErrSuperseded
 	}
-	steering, err := s.flow.store.Steering(ctx, j.ID, s.MaxIterations)
+	steering, err := s.flow.store.Changes.Steering(ctx, j.ID, s.MaxIterations)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (s Submission) run(ctx context.Context) error {
 func (s Submission) captured(ctx context.Context, j job.Job, iteration int) (c store.Captured, onlyHere string, err error) {
 	c = store.Captured{Iteration: iteration, Output: job.NewResultMessage(j.Result).Content, Logs: []job.VerifierOutput{}}
 	if j.Captured {
-		if c.Diff, c.Trees, err = s.flow.store.Capture(ctx, j.ID); err == nil {
+		if c.Diff, c.Trees, err = s.flow.store.Changes.Capture(ctx, j.ID); err == nil {
 			err = s.bring(ctx, "the change that was submitted")
 		}
 		return c, "", err

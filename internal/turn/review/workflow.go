@@ -110,12 +110,12 @@ func (c *Change) ShowPhase(ctx context.Context, p job.Phase) {
 }
 
 func (c *Change) reportProgress(ctx context.Context, text string) {
-	facts, _, ok, err := c.flow.store.Header(ctx, c.job.ID)
+	facts, _, ok, err := c.flow.store.Calls.Header(ctx, c.job.ID)
 	if err != nil || !ok {
 		return
 	}
 	activity := job.MustJSON(job.Activity{Message: text, Type: job.Results, Progress: 90})
 	digest := job.ActivityDigest(fmt.Appendf(activity, "%d", time.Now().UnixNano())) // a step may be repeated
 	// It is not signed, since it is no callback of Claude's. If it fails, people miss one line.
-	_, _ = c.flow.store.Progress(ctx, c.job.ID, facts.Unsigned(), activity, digest)
+	_, _ = c.flow.store.Calls.Progress(ctx, c.job.ID, facts.Unsigned(), activity, digest)
 }

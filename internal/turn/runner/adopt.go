@@ -74,7 +74,7 @@ func (r *Runner) storedTurns(ctx context.Context) (held []store.OwnedTurn, isCom
 		r.doubtful.Store(true)
 		return nil, false
 	}
-	held, unstarted, err := r.store.OwnedBy(ctx, r.nodeDir.node)
+	held, unstarted, err := r.store.Nodes.OwnedBy(ctx, r.nodeDir.node)
 	if err != nil {
 		r.doubtful.Store(true)
 	}
@@ -96,7 +96,7 @@ func (r *Runner) adoptOrFail(ctx, serving context.Context, h store.OwnedTurn) bo
 		return false
 	}
 	j.Turn = h.Turn // the record may be newer
-	answers, err := r.store.Answers(ctx, h.ID)
+	answers, err := r.store.Checkpoints.Answers(ctx, h.ID)
 	if err != nil {
 		return false
 	}

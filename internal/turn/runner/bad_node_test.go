@@ -100,9 +100,9 @@ func TestACLIThatOnlyCallsBackHasStarted(t *testing.T) {
 		id := f.create("poem", map[string]any{})
 		begun := f.begun()
 		f.eventually("Claude to begin", func() bool { return f.begun() > begun })
-		facts, _, _, err := f.store.Header(t.Context(), id)
+		facts, _, _, err := f.store.Calls.Header(t.Context(), id)
 		must.OK(t, err)
-		must.Get(f.store.Progress(t.Context(), id, facts, []byte(`{"message":"x"}`), "digest-00001"))(t)
+		must.Get(f.store.Calls.Progress(t.Context(), id, facts, []byte(`{"message":"x"}`), "digest-00001"))(t)
 		dir := must.Get(n.MakeWorkDir(id))(t)
 		must.OK(t, os.WriteFile(filepath.Join(dir, "called"), nil, 0o600))
 		f.eventually("the attempt to count", func() bool { return f.get(id).Attempt == 1 })
@@ -224,7 +224,7 @@ func TestANodeThatComesBackLateEndsWhatItLeft(t *testing.T) {
 	f.eventually("Claude to begin", func() bool { return f.begun() == 1 })
 	first.stop()
 	left := f.pids()
-	for _, lost := range must.Get(f.store.Lost(t.Context(), first.Node()))(t) {
+	for _, lost := range must.Get(f.store.Nodes.Lost(t.Context(), first.Node()))(t) {
 		must.Get(f.jobs.LoseNode(t.Context(), lost))(t)
 	}
 	other := f.start(f.claude(hang), false, func(o *runner.Options) { o.Dir = t.TempDir() })

@@ -47,13 +47,13 @@ func TestTheNameOfANodeWithALongerTimeout(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			db, _ := storetest.InProcess(t, store.Options{NodeTimeout: 6 * time.Second})
-			must.Get(db.Heartbeat(t.Context(), "n", "", "another"))(t)
+			must.Get(db.Nodes.Heartbeat(t.Context(), "n", "", "another"))(t)
 			if runs {
 				beats := time.NewTicker(time.Second)
 				t.Cleanup(beats.Stop)
 				go func() {
 					for range beats.C {
-						if _, err := db.Heartbeat(t.Context(), "n", "", "another"); err != nil {
+						if _, err := db.Nodes.Heartbeat(t.Context(), "n", "", "another"); err != nil {
 							return
 						}
 					}

@@ -271,7 +271,7 @@ func (r *Runner) steering(ctx context.Context, p *claude.Prompt, st *lifecycle.T
 		return nil
 	}
 	s := &claude.Steering{Prompt: prompt}
-	state, err := r.store.Steering(ctx, st.Job.ID, change.MaxIterations)
+	state, err := r.store.Changes.Steering(ctx, st.Job.ID, change.MaxIterations)
 	if err != nil {
 		return err
 	}
@@ -279,7 +279,7 @@ func (r *Runner) steering(ctx context.Context, p *claude.Prompt, st *lifecycle.T
 	for _, read := range []struct {
 		get  func(context.Context, job.ID) (json.RawMessage, error)
 		into any
-	}{{r.store.Diff, &s.Diff}, {r.store.Logs, &s.Logs}} {
+	}{{r.store.Changes.Diff, &s.Diff}, {r.store.Changes.Logs, &s.Logs}} {
 		text, err := read.get(ctx, st.Job.ID)
 		if err == nil && text != nil {
 			err = job.UnmarshalExact(text, read.into)
@@ -299,11 +299,11 @@ const historyLength = 200
 // of the session is unavailable, the prompt contains its messages.
 func (r *Runner) firstPrompt(ctx context.Context, p claude.Prompt, st *lifecycle.Turn) (string, error) {
 	if st.Retold || len(st.Answers) > 0 || len(st.PendingMessages) > 0 {
-		_, last, err := r.store.Messages(ctx, st.Job.UserID, st.Job.SessionID, 0, 0)
+		_, last, err := r.store.Chats.Messages(ctx, st.Job.UserID, st.Job.SessionID, 0, 0)
 		if err != nil {
 			return "", err
 		}
-		p.History, _, err = r.store.Messages(ctx, st.Job.UserID, st.Job.SessionID, max(0, last-historyLength), historyLength)
+		p.History, _, err = r.store.Chats.Messages(ctx, st.Job.UserID, st.Job.SessionID, max(0, last-historyLength), historyLength)
 		if err != nil {
 			return "", err
 		}

@@ -98,9 +98,9 @@ func (r *Runner) claim(ctx context.Context, limited, isTry bool) (t *lifecycle.T
 	var taken lifecycle.QueueEntry
 	var some bool
 	if limited {
-		taken, some, err = r.store.DequeueUnlimited(whole, r.nodeDir.node)
+		taken, some, err = r.store.Queue.DequeueUnlimited(whole, r.nodeDir.node)
 	} else {
-		taken, some, err = r.store.Dequeue(whole, r.queue, r.nodeDir.node)
+		taken, some, err = r.store.Queue.Dequeue(whole, r.queue, r.nodeDir.node)
 	}
 	if err != nil || !some {
 		return nil, err

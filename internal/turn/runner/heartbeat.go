@@ -32,7 +32,7 @@ func (r *Runner) keepAlive(serving context.Context) {
 // signal sends a heartbeat, and returns the nodes that have sent none for too long.
 func (r *Runner) signal(ctx context.Context) ([]string, error) {
 	begun := store.Uptime()
-	silent, err := r.store.Heartbeat(ctx, r.nodeDir.node, r.rateLimits.account(), r.self)
+	silent, err := r.store.Nodes.Heartbeat(ctx, r.nodeDir.node, r.rateLimits.account(), r.self)
 	if err != nil || !r.beats.note(begun, store.Uptime()) {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func (r *Runner) farewell() {
 	defer cancel()
 	_, err := r.signal(ctx)
 	if err == nil {
-		_, err = r.store.Hold(ctx, r.nodeDir.node, "", r.self) // the next start takes the name at once
+		_, err = r.store.Nodes.Hold(ctx, r.nodeDir.node, "", r.self) // the next start takes the name at once
 	}
 	if err != nil {
 		r.log.Warn("last heartbeat failed", "error", err)
@@ -114,7 +114,7 @@ func (r *Runner) beat(ctx context.Context) {
 		r.log.Warn("heartbeat failed", "error", err)
 	}
 	for _, node := range silent {
-		lost, err := r.store.Lost(ctx, node)
+		lost, err := r.store.Nodes.Lost(ctx, node)
 		if err != nil && ctx.Err() == nil {
 			r.log.Warn("not all turns of a lost node could be found", "node", node, "error", err)
 		}
@@ -136,7 +136,7 @@ func (r *Runner) beat(ctx context.Context) {
 func (r *Runner) Hold(ctx context.Context) error {
 	var seen store.Holder
 	for ended := ""; ; {
-		other, err := r.store.Hold(ctx, r.nodeDir.node, r.self, ended)
+		other, err := r.store.Nodes.Hold(ctx, r.nodeDir.node, r.self, ended)
 		if err != nil || other.Start == "" {
 			return err
 		}

@@ -121,7 +121,7 @@ func (r *Runner) rateLimitWait(ctx context.Context) (wait time.Duration, isTry b
 		return 0, false
 	}
 	var isTried bool
-	err := r.store.RateLimit(ctx, account, func(l *lifecycle.AccountLimit) { wait, isTried = l.Wait() })
+	err := r.store.Limits.Update(ctx, account, func(l *lifecycle.AccountLimit) { wait, isTried = l.Wait() })
 	switch {
 	case err != nil: // the store is unavailable, as the attempt to take a job will show
 		return 0, false
@@ -138,7 +138,7 @@ func (r *Runner) rateLimitWait(ctx context.Context) (wait time.Duration, isTry b
 func (r *Runner) tryRateLimit(ctx context.Context, id job.ID) (ok bool, err error) {
 	account := r.rateLimits.account()
 	var isTry bool
-	err = r.store.RateLimit(ctx, account, func(l *lifecycle.AccountLimit) { ok, isTry = l.Try(id) })
+	err = r.store.Limits.Update(ctx, account, func(l *lifecycle.AccountLimit) { ok, isTry = l.Try(id) })
 	if isTry {
 		r.rateLimits.probe.Store(&probe{id, account})
 	}
@@ -150,7 +150,7 @@ func (r *Runner) renewProbe(ctx context.Context) {
 	if p == nil {
 		return
 	}
-	err := r.store.RateLimit(ctx, p.account, func(l *lifecycle.AccountLimit) { l.RenewTry(p.job) })
+	err := r.store.Limits.Update(ctx, p.account, func(l *lifecycle.AccountLimit) { l.RenewTry(p.job) })
 	if err != nil && ctx.Err() == nil {
 		r.log.Warn("could not renew rate-limit probe", "requestId", p.job, "error", err)
 	}
@@ -174,7 +174,7 @@ func (r *Runner) releaseProbe(ctx context.Context, p probe) {
 		return
 	}
 	// Its lease expires.
-	err := r.store.RateLimit(ctx, p.account, func(l *lifecycle.AccountLimit) { l.StopTrying(p.job) })
+	err := r.store.Limits.Update(ctx, p.account, func(l *lifecycle.AccountLimit) { l.StopTrying(p.job) })
 	r.warnIf(err, "could not release rate-limit probe", "requestId", p.job)
 }
 
@@ -186,7 +186,7 @@ func (r *Runner) answered(id job.ID) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
-	ended, err := r.store.EndRateLimit(ctx, p.account, id)
+	ended, err := r.store.Limits.End(ctx, p.account, id)
 	if err != nil {
 		return // retried soon
 	}
@@ -217,7 +217,7 @@ func (r *Runner) reach(
 	err := r.withStore(serving, id, func() (err error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(serving), storeTimeout)
 		defer cancel()
-		return r.store.RateLimit(ctx, r.accountOf(use), func(l *lifecycle.AccountLimit) { until, isNew = l.Reach(id, reached) })
+		return r.store.Limits.Update(ctx, r.accountOf(use), func(l *lifecycle.AccountLimit) { until, isNew = l.Reach(id, reached) })
 	})
 	if r.rateLimits.probeOf(id) != nil {
 		r.rateLimits.probe.Store(nil)

@@ -50,18 +50,18 @@ func TestALostTurnBooksNothing(t *testing.T) {
 				storetest.OnBoth(t, lifecycle.Options{UserLimit: 4}, func(t *testing.T, s *storetest.Service, _ redis.UniversalClient) {
 					turn := claimed(t, s)
 					r := runnerOf(t, s)
-					if err := s.RateLimit(t.Context(), account, func(l *lifecycle.AccountLimit) {
+					if err := s.Limits.Update(t.Context(), account, func(l *lifecycle.AccountLimit) {
 						l.Reach("req_other", lifecycle.ReachedRateLimit{Code: job.CodeOverloaded, Pauses: lifecycle.Pauses{First: time.Millisecond, Longest: time.Millisecond}})
 					}); err != nil {
 						t.Fatal(err)
 					}
 					for wait, err := time.Hour, error(nil); wait > 0; { // until the limit's end, by the store's clock
-						if err = s.RateLimit(t.Context(), account, func(l *lifecycle.AccountLimit) { wait, _ = l.Wait() }); err != nil {
+						if err = s.Limits.Update(t.Context(), account, func(l *lifecycle.AccountLimit) { wait, _ = l.Wait() }); err != nil {
 							t.Fatal(err)
 						}
 					}
 					var ok, isTry bool
-					if err := s.RateLimit(t.Context(), account, func(l *lifecycle.AccountLimit) { ok, isTry = l.Try(turn.Job.ID) }); !ok || !isTry || err != nil {
+					if err := s.Limits.Update(t.Context(), account, func(l *lifecycle.AccountLimit) { ok, isTry = l.Try(turn.Job.ID) }); !ok || !isTry || err != nil {
 						t.Fatalf("it does not try: %v, %v", isTry, err)
 					}
 					r.rateLimits.probe.Store(&probe{turn.Job.ID, account})
@@ -71,7 +71,7 @@ func TestALostTurnBooksNothing(t *testing.T) {
 						t.Errorf("the job is %s in attempt %d, after %v, %v", now.State, now.Attempt, now.LastFailure, err)
 					}
 					isTried := false
-					err = s.RateLimit(t.Context(), account, func(l *lifecycle.AccountLimit) { _, isTried = l.Wait() })
+					err = s.Limits.Update(t.Context(), account, func(l *lifecycle.AccountLimit) { _, isTried = l.Wait() })
 					isProbe := r.rateLimits.probeOf(turn.Job.ID) != nil
 					if keeps := errors.Is(cause, errRestarted); err != nil || isTried != keeps || isProbe != keeps {
 						t.Errorf("a turn still tries: %v, in memory %v, %v; want %v", isTried, isProbe, err, keeps)
@@ -150,14 +150,14 @@ func TestALimitThatAnotherTurnHasFoundGone(t *testing.T) {
 			storetest.OnBoth(t, lifecycle.Options{UserLimit: 4}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
 				const account = "account"
 				turn, ends := claimed(t, s), time.Now().Add(5*24*time.Hour)
-				err := s.RateLimit(t.Context(), account, func(l *lifecycle.AccountLimit) {
+				err := s.Limits.Update(t.Context(), account, func(l *lifecycle.AccountLimit) {
 					l.Reach("req_a", lifecycle.ReachedRateLimit{Code: job.CodeUsageLimit, ResetsAt: ends})
 				})
 				must.OK(t, err)
 				must.OK(t, rdb.HSet(t.Context(), "rb:{00}:limit:account", "tries_at", 1).Err()) // some time later
-				err = s.RateLimit(t.Context(), account, func(l *lifecycle.AccountLimit) { l.Try("req_b") })
+				err = s.Limits.Update(t.Context(), account, func(l *lifecycle.AccountLimit) { l.Try("req_b") })
 				must.OK(t, err)
-				must.Equal(t, true, must.Get(s.EndRateLimit(t.Context(), account, "req_b"))(t), "the limit ends")
+				must.Equal(t, true, must.Get(s.Limits.End(t.Context(), account, "req_b"))(t), "the limit ends")
 				r := runnerOf(t, s)
 				r.uses.change(turn.Job.ID, func(u *apiUse) { u.account, u.begun = account, c.begun })
 				end := r.newTurnEnd(turn.Job.ID, turn.Job.Turn, lifecycle.Unfinished)
@@ -189,9 +189,9 @@ func TestALateBookingSettlesNothingOfTheNextTurn(t *testing.T) {
 			t.Fatalf("the next turn is %+v", next)
 		}
 		inFlight := store.Booking{Count: "c", Used: job.Metered{Unsettled: 5 * price.Dollar}}
-		must.Get(s.BookUsage(t.Context(), id, 2, inFlight))(t)
+		must.Get(s.Spending.Book(t.Context(), id, 2, inFlight))(t)
 		must.Get(runnerOf(t, s).bookEnd(t.Context(), end, nil))(t)
-		account := must.Get(s.BookUsage(t.Context(), id, 2, inFlight))(t)
+		account := must.Get(s.Spending.Book(t.Context(), id, 2, inFlight))(t)
 		must.Equal(t, price.Dollar, account.Spent.Job, "the cost of the job")
 		must.Equal(t, price.Dollar, account.Spent.Server, "the cost of the day")
 	})

@@ -146,7 +146,9 @@ func (o *output) followStderr() {
 		text = text[:bytes.LastIndexByte(text, '\n')+1] // the rest may be half a secret
 	}
 	// Telemetry: a gap does no harm.
-	_ = briefly(func(ctx context.Context) error { return o.store.WriteStderr(ctx, o.job.ID, o.job.Turn, text) })
+	_ = briefly(func(ctx context.Context) error {
+		return o.store.Transcripts.WriteStderr(ctx, o.job.ID, o.job.Turn, text)
+	})
 }
 
 // stderr returns the end of standard error, at most n bytes of it. It reads more, so
@@ -211,7 +213,7 @@ func (o *output) send() error {
 	return briefly(func(ctx context.Context) error {
 		for len(o.unwritten) > 0 {
 			piece := o.unwritten[:min(len(o.unwritten), pieceSize)]
-			err := o.store.WriteTranscript(ctx, o.job.ID, o.job.Turn, o.kept, piece)
+			err := o.store.Transcripts.Write(ctx, o.job.ID, o.job.Turn, o.kept, piece)
 			if job.HasKind(err, job.Unavailable) {
 				return err
 			}

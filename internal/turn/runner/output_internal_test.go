@@ -79,7 +79,7 @@ func TestWhatClaudeSaysDuringAnOutage(t *testing.T) {
 				away.Store(false)
 				say("four")
 				then(r, out, again)
-				messages, _, err := s.Messages(t.Context(), turn.Job.UserID, turn.Job.SessionID, 0, 100)
+				messages, _, err := s.Chats.Messages(t.Context(), turn.Job.UserID, turn.Job.SessionID, 0, 100)
 				must.OK(t, err)
 				var said []string
 				for _, m := range messages {
@@ -88,7 +88,7 @@ func TestWhatClaudeSaysDuringAnOutage(t *testing.T) {
 					}
 				}
 				must.Equal(t, []string{"one", "two", "three", "four"}, said, "the chat")
-				transcript := must.Get(s.Transcript(t.Context(), turn.Job))(t)
+				transcript := must.Get(s.Transcripts.Read(t.Context(), turn.Job))(t)
 				must.Equal(t, 4, strings.Count(string(transcript), `"assistant","message"`), "lines of the transcript", string(transcript))
 			})
 		}

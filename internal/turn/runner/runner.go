@@ -257,7 +257,7 @@ func (r *Runner) Run(ctx, drain context.Context) {
 	keeping.Go(func() { r.keepAlive(serving) })
 	keeping.Go(func() { // whichever node has set a deadline: every node is notified of the earliest one
 		r.clocks.Run(serving, func(ctx context.Context, p store.Partition) (time.Duration, error) {
-			return r.store.FireDue(ctx, p, r.jobs)
+			return r.store.Deadlines.FireDue(ctx, p, r.jobs)
 		})
 	})
 	keeping.Go(func() { r.sweeper.Run(serving) })

@@ -139,7 +139,7 @@ func (f *farm) start(claude string, deaf bool, change func(*runner.Options)) *no
 		r.Resubscribed() // it checks for work as it starts
 	} else {
 		parts.Go(func() {
-			db.Subscribe(ctx, store.Subscriber{EventFunc: r.Event, QueuedFunc: r.Queued, ClockFunc: r.Clock, ResubscribedFunc: r.Resubscribed})
+			db.Events.Subscribe(ctx, store.Subscriber{EventFunc: r.Event, QueuedFunc: r.Queued, ClockFunc: r.Clock, ResubscribedFunc: r.Resubscribed})
 		})
 	}
 	stop := sync.OnceFunc(func() {
@@ -340,7 +340,7 @@ func TestAnApprovedChangeDoesNotWaitForClaude(t *testing.T) {
 	f.eventually("the turn to end", func() bool { return n.Running() == 0 })
 	environ := claude.Environ(os.Environ(), 0)
 	account := claude.Account(environ, must.Get(claude.Login(environ))(t))
-	err := f.store.RateLimit(t.Context(), account, func(l *lifecycle.AccountLimit) {
+	err := f.store.Limits.Update(t.Context(), account, func(l *lifecycle.AccountLimit) {
 		l.Reach("req_other", lifecycle.ReachedRateLimit{Code: job.CodeUsageLimit, ResetsAt: time.Now().Add(time.Hour)})
 	})
 	must.OK(t, err)

@@ -54,7 +54,7 @@ func (r *Runner) findConversation(ctx context.Context, st *lifecycle.Turn) (bool
 	if has || err != nil {
 		return has, err
 	}
-	text, err := r.store.Conversation(ctx, st.Job.ID, st.Conversation, st.ConversationAt, claude.MaxSession)
+	text, err := r.store.Transcripts.Conversation(ctx, st.Job.ID, st.Conversation, st.ConversationAt, claude.MaxSession)
 	if job.HasKind(err, job.Unavailable) {
 		return false, err
 	}
@@ -105,7 +105,8 @@ func (r *Runner) startFresh(ctx context.Context, st *lifecycle.Turn) error {
 // sayOfTurn writes a message about a turn to the log and to its transcript.
 func (r *Runner) sayOfTurn(ctx context.Context, j job.Job, text string) {
 	r.log.Info(text, "requestId", j.ID, "turn", j.Turn)
-	r.warnIf(r.store.AddNote(ctx, j.ID, j.Turn, text), "could not add to a transcript", "requestId", j.ID, "turn", j.Turn)
+	err := r.store.Transcripts.AddNote(ctx, j.ID, j.Turn, text)
+	r.warnIf(err, "could not add to a transcript", "requestId", j.ID, "turn", j.Turn)
 }
 
 // keptIn returns the directory in which the CLI keeps a conversation; dir is the conversation's own.
@@ -184,7 +185,7 @@ func (r *Runner) storeConversation(serving context.Context, j job.Job) {
 func (r *Runner) saveConversation(serving context.Context, j job.Job, conversation string, text []byte) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(serving), storeTimeout)
 	defer cancel()
-	size, kept, err := r.store.SaveConversation(
+	size, kept, err := r.store.Transcripts.SaveConversation(
 		ctx, j, conversation, lifecycle.NameTurn(j.ID, j.Turn), text, int64(r.opts.ConversationLimit),
 	)
 	if err == nil && !kept {

@@ -123,7 +123,7 @@ func (w *writing) send(piece job.TextPiece, more bool) {
 		whole.Data.Whole, whole.Data.Text = true, string(mask(w.text[:w.sent], w.secrets))
 		soFar = &whole
 	}
-	_ = briefly(func(ctx context.Context) error { return w.out.store.PublishText(ctx, text, soFar) })
+	_ = briefly(func(ctx context.Context) error { return w.out.store.Events.PublishText(ctx, text, soFar) })
 }
 
 // stop removes the text so far: the turn has ended.
@@ -132,5 +132,5 @@ func (w *writing) stop() {
 		return
 	}
 	// If it fails, the text expires.
-	_ = briefly(func(ctx context.Context) error { return w.out.store.EndText(ctx, w.out.job.ID) })
+	_ = briefly(func(ctx context.Context) error { return w.out.store.Events.EndText(ctx, w.out.job.ID) })
 }

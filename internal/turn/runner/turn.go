@@ -428,12 +428,12 @@ func (r *Runner) endTurn(serving context.Context, e lifecycle.TurnEnd) {
 		r.removeJobFiles(e.ID)
 	}
 	if state != "" { // otherwise this node no longer owned it, or a response was lost
-		err := briefly(func(ctx context.Context) error { return r.store.PackTranscript(ctx, e.ID, e.Turn) })
+		err := briefly(func(ctx context.Context) error { return r.store.Transcripts.Pack(ctx, e.ID, e.Turn) })
 		r.warnIf(err, "could not compress a transcript", "requestId", e.ID, "turn", e.Turn) // nothing depends on it
 	}
 	r.nodeDir.removeTurn(e.ID, e.Turn)
 	if e.RateLimit != nil { // it may have ended before the job waited for it
-		err := r.withStore(serving, e.ID, func() error { return r.store.RetryLimited(serving, r.accountOf(use), e.ID) })
+		err := r.withStore(serving, e.ID, func() error { return r.store.Limits.Retry(serving, r.accountOf(use), e.ID) })
 		r.warnIf(err, "could not check a rate limit", "requestId", e.ID)
 	}
 }

@@ -79,7 +79,7 @@ func (r *Runner) checkBudgets(ctx context.Context, j job.Job) error {
 	if j.Simulated || limits.None() {
 		return nil
 	}
-	account, err := r.store.BookUsage(ctx, j.ID, j.Turn, store.Booking{})
+	account, err := r.store.Spending.Book(ctx, j.ID, j.Turn, store.Booking{})
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (r *Runner) bookEnd(ctx context.Context, e lifecycle.TurnEnd, metered *mode
 		return state, err
 	}
 	if metered == nil { // also add the CLI's reported usage to the day
-		if _, err := r.store.BookUsage(ctx, e.ID, e.Turn, store.Booking{}); err != nil { // the next one may run by now
+		if _, err := r.store.Spending.Book(ctx, e.ID, e.Turn, store.Booking{}); err != nil { // the next one may run by now
 			r.log.Warn("could not add a turn's cost to the day", "requestId", e.ID, "error", err)
 		}
 	}

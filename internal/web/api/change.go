@@ -37,11 +37,11 @@ func captured(c echo.Context, id job.ID, read func(context.Context, job.ID) (jso
 }
 
 func (s *Server) logs(c echo.Context, j job.Job, _ *job.Change) error {
-	return captured(c, j.ID, s.store.Logs)
+	return captured(c, j.ID, s.store.Changes.Logs)
 }
 
 func (s *Server) viewed(c echo.Context, j job.Job, _ *job.Change) error {
-	v, err := s.store.Viewed(c.Request().Context(), j.ID, actorOf(c, job.ViaAPI))
+	v, err := s.store.Changes.Viewed(c.Request().Context(), j.ID, actorOf(c, job.ViaAPI))
 	return answer(c, v, err)
 }
 
@@ -62,7 +62,7 @@ func (s *Server) setViewed(c echo.Context, j job.Job, change *job.Change) error 
 		return job.InvalidField("/digest", "is required but missing; expected the digest of a file in the diff")
 	}
 	ctx, by := c.Request().Context(), actorOf(c, job.ViaAPI)
-	now, err := s.store.Viewed(ctx, j.ID, by)
+	now, err := s.store.Changes.Viewed(ctx, j.ID, by)
 	if err != nil {
 		return err
 	}
@@ -74,14 +74,14 @@ func (s *Server) setViewed(c echo.Context, j job.Job, change *job.Change) error 
 		e.Details = []job.Detail{{Path: "/digest", Message: "is not the digest of a file of the change in this repository"}}
 		return e
 	}
-	if err := s.store.SetViewed(ctx, j.ID, by, mark.Repository, mark.Digest, mark.Viewed); err != nil {
+	if err := s.store.Changes.SetViewed(ctx, j.ID, by, mark.Repository, mark.Digest, mark.Viewed); err != nil {
 		return err
 	}
 	return s.viewed(c, j, change)
 }
 
 func (s *Server) steering(c echo.Context, j job.Job, change *job.Change) error {
-	state, err := s.store.Steering(c.Request().Context(), j.ID, change.MaxIterations)
+	state, err := s.store.Changes.Steering(c.Request().Context(), j.ID, change.MaxIterations)
 	return answer(c, state, err)
 }
 
@@ -121,7 +121,7 @@ const (
 func (s *Server) diff(c echo.Context, j job.Job, _ *job.Change) error {
 	q := queryOf(c)
 	if !slices.ContainsFunc([]string{"repository", "file", "from", "max_lines", "context", "since"}, q.Has) {
-		return captured(c, j.ID, s.store.Diff)
+		return captured(c, j.ID, s.store.Changes.Diff)
 	}
 	page := job.DiffPage{
 		Repository: q.Get("repository"), File: q.Get("file"), From: q.number("from", 1, lastLine),

@@ -79,7 +79,7 @@ func (s *Server) rememberSession(c echo.Context, userID, sessionID string) error
 	if job.SessionNames.Fault(sessionID) != "" {
 		return nil
 	}
-	return s.store.RememberSession(c.Request().Context(), sessionID, userID, callerOf(c).service())
+	return s.store.Chats.Remember(c.Request().Context(), sessionID, userID, callerOf(c).service())
 }
 
 func (s *Server) fromLLM(c echo.Context) error {
@@ -112,10 +112,10 @@ func (s *Server) notTheirs(c echo.Context, userID, sessionID string) error {
 		return nil
 	}
 	ctx := c.Request().Context()
-	if _, last, err := s.store.Messages(ctx, userID, sessionID, 0, 1); err != nil || last > 0 {
+	if _, last, err := s.store.Chats.Messages(ctx, userID, sessionID, 0, 1); err != nil || last > 0 {
 		return err
 	}
-	if latest, err := s.store.LatestJob(ctx, userID, sessionID); err != nil || latest != "" {
+	if latest, err := s.store.Jobs.Latest(ctx, userID, sessionID); err != nil || latest != "" {
 		return err
 	}
 	return noSession(sessionID)
@@ -141,14 +141,14 @@ func (s *Server) sessionMessages(c echo.Context) error {
 	if sent.err != nil {
 		return sent.err
 	}
-	messages, last, err := s.store.Messages(c.Request().Context(), userID, sessionID, after, limit)
+	messages, last, err := s.store.Chats.Messages(c.Request().Context(), userID, sessionID, after, limit)
 	if err != nil {
 		return err
 	}
 	if last == 0 {
 		return noSession(sessionID)
 	}
-	latest, err := s.store.LatestJob(c.Request().Context(), userID, sessionID)
+	latest, err := s.store.Jobs.Latest(c.Request().Context(), userID, sessionID)
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (s *Server) sessionUser(c echo.Context, sessionID string) (string, error) {
 	if who := callerOf(c); !who.service() || named != "" {
 		return s.actAs(who, named, "chat")
 	}
-	users, err := s.store.SessionUsers(c.Request().Context(), sessionID)
+	users, err := s.store.Chats.Users(c.Request().Context(), sessionID)
 	switch {
 	case err != nil:
 		return "", err

@@ -15,7 +15,7 @@ import (
 
 // findCheckpoint returns a checkpoint, if the caller may see it.
 func (s *Server) findCheckpoint(c echo.Context, id job.CheckpointID) (job.Checkpoint, error) {
-	found, err := s.store.Checkpoint(c.Request().Context(), id)
+	found, err := s.store.Checkpoints.Get(c.Request().Context(), id)
 	if err != nil {
 		return found, err
 	}
@@ -44,7 +44,7 @@ func (s *Server) countCheckpoints(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	n, err := s.store.CountCheckpoints(c.Request().Context(), q)
+	n, err := s.store.Checkpoints.Count(c.Request().Context(), q)
 	return answer(c, checkpointCount{n}, err)
 }
 
@@ -64,7 +64,7 @@ func (s *Server) listCheckpoints(c echo.Context) error {
 	if sent.err != nil {
 		return sent.err
 	}
-	found, next, err := s.store.Checkpoints(c.Request().Context(), q)
+	found, next, err := s.store.Checkpoints.List(c.Request().Context(), q)
 	return answer(c, job.CheckpointPage{Checkpoints: found, NextCursor: next}, err)
 }
 
@@ -105,7 +105,7 @@ func (s *Server) replyFrames(c echo.Context, userID string) hub.ReplyFunc {
 	by := actorOf(c, job.ViaWebSocket)
 	by.UserID = userID
 	return func(ctx context.Context, id job.CheckpointID, body map[string]any) (job.Checkpoint, error) {
-		found, err := s.store.Checkpoint(ctx, id)
+		found, err := s.store.Checkpoints.Get(ctx, id)
 		if err != nil {
 			return job.Checkpoint{}, err
 		}
@@ -176,7 +176,7 @@ func (s *Server) listApprovals(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	list, err := s.store.Approvals(c.Request().Context(), userID)
+	list, err := s.store.Checkpoints.Approvals(c.Request().Context(), userID)
 	return answer(c, job.ApprovalList{Approvals: list}, err)
 }
 
@@ -190,7 +190,7 @@ func (s *Server) revokeApproval(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.store.Revoke(c.Request().Context(), userID, c.Param("id")); err != nil {
+	if err := s.store.Checkpoints.Revoke(c.Request().Context(), userID, c.Param("id")); err != nil {
 		return err
 	}
 	s.log.Info("approval revoked", "approval", c.Param("id"), "userId", userID, "address", c.RealIP())
@@ -201,7 +201,7 @@ func (s *Server) revokeApproval(c echo.Context) error {
 // because each entry contains the digest of the previous one. The head is read together
 // with the entries.
 func (s *Server) audit(c echo.Context, j job.Job) error {
-	entries, head, err := s.store.Audit(c.Request().Context(), j.ID)
+	entries, head, err := s.store.Jobs.Audit(c.Request().Context(), j.ID)
 	if err != nil {
 		return err
 	}

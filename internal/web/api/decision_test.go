@@ -199,7 +199,7 @@ func TestWhatAKeySendsIsNotTheUsers(t *testing.T) {
 				}
 			}
 			must.Equal(t, 3, mine, "messages of the user: the request, and two")
-			reply := must.Get(s.store.Checkpoint(t.Context(), asked))(t).Reply
+			reply := must.Get(s.store.Checkpoints.Get(t.Context(), asked))(t).Reply
 			must.Equal(t, row.by, reply.By, "the reply is")
 		})
 	}

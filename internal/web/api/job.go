@@ -102,7 +102,7 @@ func (s *Server) showWaiting(ctx context.Context, jobs []job.Job) error {
 	if len(queued) == 0 {
 		return nil
 	}
-	until, isClosed, err := s.store.Wall(ctx)
+	until, isClosed, err := s.store.Limits.Wall(ctx)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (s *Server) showWaiting(ctx context.Context, jobs []job.Job) error {
 			j.Phase, j.PhaseUntil = job.WaitingForLimit, until
 		}
 	}
-	return s.store.ShowQueue(ctx, slices.DeleteFunc(queued, func(j *job.Job) bool { return j.Phase != job.Queued }))
+	return s.store.Queue.Show(ctx, slices.DeleteFunc(queued, func(j *job.Job) bool { return j.Phase != job.Queued }))
 }
 
 func (s *Server) listJobs(c echo.Context) error {
@@ -132,7 +132,7 @@ func (s *Server) listJobs(c echo.Context) error {
 		}
 		q.UserID = userID
 	}
-	jobs, next, err := s.store.List(c.Request().Context(), q)
+	jobs, next, err := s.store.Jobs.List(c.Request().Context(), q)
 	if err != nil {
 		return err
 	}
@@ -228,7 +228,7 @@ func (s *Server) jobEvents(c echo.Context, j job.Job) error {
 		return err
 	}
 	const most = 1000
-	events, missed, err := s.store.JobEvents(c.Request().Context(), j, since, most)
+	events, missed, err := s.store.Events.OfJob(c.Request().Context(), j, since, most)
 	if err != nil {
 		return err
 	}
@@ -255,7 +255,7 @@ func sinceOf(c echo.Context) (job.Seq, error) {
 }
 
 func (s *Server) transcript(c echo.Context, j job.Job) error {
-	text, err := s.store.Transcript(c.Request().Context(), j)
+	text, err := s.store.Transcripts.Read(c.Request().Context(), j)
 	if err != nil {
 		return err
 	}
@@ -285,7 +285,7 @@ func (s *Server) callbackValues(c echo.Context, j job.Job) error {
 		return job.Errorf(job.Conflict, "The turn has not begun: the job is %s (%s)", j.State, j.Phase).
 			WithHint("Try again once its phase is %s.", job.AtWork)
 	}
-	signature, err := s.store.Signature(c.Request().Context(), j.ID)
+	signature, err := s.store.Jobs.Signature(c.Request().Context(), j.ID)
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func TestNoRequestOpensAJobBeyondALimit(t *testing.T) {
 			must.OK(t, s.jobs.Cancel(t.Context(), ended, job.Actor{}))
 			limited := object{"kind": "limited", "userId": "u1", "input": object{}}
 			s.wants(http.StatusAccepted, "", "POST", "/api/jobs", limited)
-			must.Get(db.BookUsage(t.Context(), ended, 1, store.Booking{Used: job.Metered{Cost: 2 * price.Dollar}}))(t)
+			must.Get(db.Spending.Book(t.Context(), ended, 1, store.Booking{Used: job.Metered{Cost: 2 * price.Dollar}}))(t)
 			state := func() string {
 				chat, _ := json.Marshal(s.as("", "GET", "/api/sessions/s-u1/messages?userId=u1", nil).Body) //nolint:errchkjson // it was JSON
 				jobs, _ := json.Marshal(s.as("", "GET", "/api/jobs", nil).Body)                             //nolint:errchkjson // it was JSON

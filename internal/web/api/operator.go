@@ -54,7 +54,7 @@ func (s *Server) budgets(ctx context.Context, userID string) (all []job.Budget, 
 	}
 	users := []store.UserSpending{{UserID: userID, Spent: spent.User}}
 	if userID == "" && limits.User > 0 {
-		if users, err = s.store.UsersSpentToday(ctx, mostUsers); err != nil {
+		if users, err = s.store.Spending.ByUser(ctx, mostUsers); err != nil {
 			return nil, err
 		}
 	}
@@ -70,11 +70,11 @@ func (s *Server) budgets(ctx context.Context, userID string) (all []job.Budget, 
 
 func (s *Server) stats(c echo.Context) error {
 	ctx := c.Request().Context()
-	counts, err := s.store.Stats(ctx)
+	counts, err := s.store.Checkpoints.Counts(ctx)
 	if err != nil {
 		return err
 	}
-	jobs, err := s.store.JobCounts(ctx)
+	jobs, err := s.store.Jobs.Counts(ctx)
 	if err != nil {
 		return err
 	}
@@ -84,10 +84,10 @@ func (s *Server) stats(c echo.Context) error {
 	for _, t := range job.CheckpointTypes {
 		shown.Checkpoints[t] = derive(counts[t])
 	}
-	if shown.Limits, err = s.store.Limits(ctx); err != nil {
+	if shown.Limits, err = s.store.Limits.List(ctx); err != nil {
 		return err
 	}
-	if shown.Days, err = s.store.Daily(ctx); err != nil {
+	if shown.Days, err = s.store.Jobs.Daily(ctx); err != nil {
 		return err
 	}
 	if shown.Budgets, err = s.budgets(ctx, c.QueryParam("userId")); err != nil {
@@ -141,7 +141,7 @@ func (s *Server) listNotifications(c echo.Context) error {
 	}
 	list := job.NotificationList{Notifications: []job.Notification{}}
 	for _, status := range statuses {
-		found, err := s.store.Notifications(c.Request().Context(), status, limit)
+		found, err := s.store.Tasks.Notifications(c.Request().Context(), status, limit)
 		if err != nil {
 			return err
 		}
@@ -154,7 +154,7 @@ func (s *Server) listNotifications(c echo.Context) error {
 
 func (s *Server) retryNotification(c echo.Context) error {
 	id := job.NotificationID(c.Param("id"))
-	if err := s.store.ResendNotice(c.Request().Context(), id); err != nil {
+	if err := s.store.Tasks.ResendNotice(c.Request().Context(), id); err != nil {
 		return err
 	}
 	s.log.Info("notification resent", "notification", id, "address", c.RealIP())

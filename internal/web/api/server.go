@@ -168,7 +168,7 @@ func (s *Server) ready(c echo.Context) error {
 	defer cancel()
 	problems, warnings := s.opts.Ready(ctx)
 	if len(problems) == 0 {
-		limits, err := s.store.Limits(ctx)
+		limits, err := s.store.Limits.List(ctx)
 		if err != nil {
 			return err
 		}

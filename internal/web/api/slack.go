@@ -122,7 +122,7 @@ func (s *Server) checkRound(ctx context.Context, asked job.Checkpoint, iteration
 	if iteration == nil {
 		return nil
 	}
-	questions, err := s.store.Asked(ctx, asked.RequestID)
+	questions, err := s.store.Checkpoints.Asked(ctx, asked.RequestID)
 	if err != nil {
 		return err
 	}
@@ -148,12 +148,12 @@ func inSlack(e *job.Error) string {
 func (s *Server) slackTarget(ctx context.Context, command notify.SlackCommand) (job.Job, *job.Checkpoint, error) {
 	if command.CheckpointID == "" {
 		p, _ := job.ParseIDPrefix(job.JobIDs, string(command.RequestID))
-		found, _, err := s.store.List(ctx, store.Query{IDs: p, Limit: 2})
+		found, _, err := s.store.Jobs.List(ctx, store.Query{IDs: p, Limit: 2})
 		j, err := only(found, p, err)
 		return j, nil, err
 	}
 	p, _ := job.ParseIDPrefix(job.CheckpointIDs, string(command.CheckpointID))
-	found, _, err := s.store.Checkpoints(ctx, store.CheckpointQuery{IDs: p, Limit: 2})
+	found, _, err := s.store.Checkpoints.List(ctx, store.CheckpointQuery{IDs: p, Limit: 2})
 	named, err := only(found, p, err)
 	if err != nil {
 		return job.Job{}, nil, err

@@ -243,7 +243,7 @@ const changeFirst = `The user has not allowed this input: "reason" says what the
 // the checkpoint at which an earlier preview was approved; empty if there is none.
 func (h *Handler) confirm(a *actionCall, outdated job.CheckpointID) (json.RawMessage, error) {
 	if outdated != "" && a.preview != nil {
-		earlier, err := h.store.Checkpoint(a.ctx, outdated)
+		earlier, err := h.store.Checkpoints.Get(a.ctx, outdated)
 		if err != nil {
 			return nil, err
 		}

@@ -232,7 +232,7 @@ func (t *turn) lose(endpoint string, payload object) {
 // open returns the question at which the turn's job waits.
 func (t *turn) open() job.Checkpoint {
 	t.t.Helper()
-	list, _, err := t.store.Checkpoints(t.t.Context(), store.CheckpointQuery{Status: job.Open, UserID: "u1", Limit: 10})
+	list, _, err := t.store.Checkpoints.List(t.t.Context(), store.CheckpointQuery{Status: job.Open, UserID: "u1", Limit: 10})
 	if err != nil || len(list) != 1 {
 		t.t.Fatalf("%d questions are open: %v", len(list), err)
 	}

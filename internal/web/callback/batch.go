@@ -133,7 +133,7 @@ func (h *Handler) partBatch(b *batch) (total int, err error) {
 // judge returns what is wrong with a batch given the others, and the number of others.
 // A batch that was already accepted is not validated again, but recognized.
 func (h *Handler) judge(b *batch) (details []job.Detail, others int, err error) {
-	collected, err := h.store.Batches(b.ctx, b.id)
+	collected, err := h.store.Calls.Batches(b.ctx, b.id)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -146,7 +146,7 @@ func (h *Handler) judge(b *batch) (details []job.Detail, others int, err error) 
 
 // finalBatch joins all batches, accepts them as the result, and returns the number of their items.
 func (h *Handler) finalBatch(b *batch) (total int, err error) {
-	collected, err := h.store.Batches(b.ctx, b.id)
+	collected, err := h.store.Calls.Batches(b.ctx, b.id)
 	if err != nil {
 		return 0, err
 	}

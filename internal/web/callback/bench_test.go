@@ -37,7 +37,7 @@ func BenchmarkCallback(b *testing.B) {
 	if (&storetest.Service{Store: s.Store, Service: jobs}).Next(b, "n") == nil {
 		b.Fatal("no turn waits")
 	}
-	signature := must.Get(s.Signature(b.Context(), j.ID))(b)
+	signature := must.Get(s.Jobs.Signature(b.Context(), j.ID))(b)
 	for name, of := range map[string]struct {
 		path string
 		body object

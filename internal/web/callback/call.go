@@ -100,7 +100,7 @@ func (h *Handler) admit(in *call, ep endpoint) error {
 	r.awaitRecording()
 	if !fresh && !ep.cached { // another turn may have started, and this caller's may be over
 		var known bool
-		if in.header, in.state, known, err = h.store.Header(in.ctx, in.id); err != nil || !known {
+		if in.header, in.state, known, err = h.store.Calls.Header(in.ctx, in.id); err != nil || !known {
 			return cmp.Or(err, in.unknownRequest())
 		}
 		if sig != "" && !in.header.Signed(sig) {
@@ -238,7 +238,7 @@ const maxRefreshes = 200
 // refresh reads the request again. A request that has ended without a result accepts no
 // callbacks.
 func (h *Handler) refresh(in *call) (*request, error) {
-	header, state, ok, err := h.store.Header(in.ctx, in.id)
+	header, state, ok, err := h.store.Calls.Header(in.ctx, in.id)
 	if err != nil {
 		return nil, err
 	}
@@ -406,7 +406,7 @@ func (h *Handler) noteWebhook(in *call) error {
 		return nil
 	}
 	id := in.webhook.header.Get(notify.HeaderID)
-	isSame, err := h.store.NoteWebhook(in.ctx, in.id, id, job.Digest(in.webhook.body))
+	isSame, err := h.store.Calls.NoteWebhook(in.ctx, in.id, id, job.Digest(in.webhook.body))
 	if err != nil || isSame {
 		return err
 	}

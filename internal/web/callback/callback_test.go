@@ -119,7 +119,7 @@ func startAsking(t *testing.T, opts callback.Options, people checkpoint.Options)
 	}}, log)
 	t.Cleanup(actions.Stop)
 	s.checkpoints = checkpoint.New(s.store, s.jobs, people, log)
-	go s.store.Subscribe(t.Context(), store.Subscriber{EventFunc: s.checkpoints.Event, ResubscribedFunc: s.checkpoints.Resubscribed})
+	go s.store.Events.Subscribe(t.Context(), store.Subscriber{EventFunc: s.checkpoints.Event, ResubscribedFunc: s.checkpoints.Resubscribed})
 	handler := must.Get(callback.New(s.store, s.jobs, s.checkpoints, actions, opts, log))(t)
 	s.http = echo.New()
 	s.http.HTTPErrorHandler = httpjson.ErrorHandler(log)
@@ -163,7 +163,7 @@ func (t *turn) takeOn(node string) {
 	if (&storetest.Service{Store: t.store, Service: t.jobs}).Next(t.t, node) == nil {
 		t.t.Fatal("no turn waits")
 	}
-	t.signature = must.Get(t.store.Signature(t.t.Context(), t.id))(t.t)
+	t.signature = must.Get(t.store.Jobs.Signature(t.t.Context(), t.id))(t.t)
 }
 
 // resume ends the turn's process, and starts the next turn.
@@ -272,7 +272,7 @@ func (t *turn) audit() []string {
 
 func (t *turn) auditEntries() []job.AuditEntry {
 	t.t.Helper()
-	entries, _, err := t.store.Audit(t.t.Context(), t.id)
+	entries, _, err := t.store.Jobs.Audit(t.t.Context(), t.id)
 	must.OK(t.t, err)
 	list := make([]job.AuditEntry, len(entries))
 	for i, text := range entries {

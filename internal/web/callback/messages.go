@@ -36,7 +36,7 @@ func (h *Handler) addMessages(in *call, answer json.RawMessage) json.RawMessage 
 	if in.quiet {
 		return answer
 	}
-	total, waiting, err := h.store.Step(in.ctx, in.id, 0)
+	total, waiting, err := h.store.Calls.Step(in.ctx, in.id, 0)
 	if err != nil || !waiting {
 		return answer
 	}
@@ -105,7 +105,7 @@ func answeredQuestions(calls []map[string]any) []string {
 // offer returns the text that the CLI's hook is to give Claude; "" for none. step describes the
 // results of that many calls.
 func (h *Handler) offer(in *call, calls int, step lifecycle.Step) (string, lifecycle.Offered, error) {
-	total, waiting, err := h.store.Step(in.ctx, in.id, calls)
+	total, waiting, err := h.store.Calls.Step(in.ctx, in.id, calls)
 	if err != nil || !waiting {
 		return "", lifecycle.Offered{}, err
 	}

@@ -105,7 +105,7 @@ func (h *Handler) progress(in *call) (json.RawMessage, error) {
 		activity.Progress, _ = percent.Float64() // the schema accepts only numbers that fit
 	}
 	text := job.MustJSON(activity)
-	outcome, err := h.store.Progress(in.ctx, in.id, in.header, text, job.ActivityDigest(text))
+	outcome, err := h.store.Calls.Progress(in.ctx, in.id, in.header, text, job.ActivityDigest(text))
 	in.quiet = !outcome.Waiting
 	return stored, in.outcomeError(outcome, err)
 }

@@ -201,8 +201,8 @@ func TestHowFarAStandingApprovalReaches(t *testing.T) {
 			first.exit()
 			first.end(job.Cancelled)
 			if row.revoked {
-				given := must.Get(s.store.Approvals(t.Context(), "u1"))(t)
-				must.OK(t, s.store.Revoke(t.Context(), "u1", given[0].ID))
+				given := must.Get(s.store.Checkpoints.Approvals(t.Context(), "u1"))(t)
+				must.OK(t, s.store.Checkpoints.Revoke(t.Context(), "u1", given[0].ID))
 			}
 			next := s.start("careful")
 			must.Equal(t, row.next, next.decides(uses("toolu_1", "pwd")), "in the next job")

@@ -59,7 +59,7 @@ func (h *Handler) askAbout(
 }
 
 func (h *Handler) auditLog(t *toolCall) ([]job.AuditEntry, error) {
-	lines, _, err := h.store.Audit(t.ctx, t.id)
+	lines, _, err := h.store.Jobs.Audit(t.ctx, t.id)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +174,7 @@ func whatWasSaid(exchange []job.Utterance) string {
 // standing returns the ID of the user's standing approval that covers a call; empty if
 // none does.
 func (h *Handler) standing(t *toolCall) (string, error) {
-	list, err := h.store.Approvals(t.ctx, t.header.UserID)
+	list, err := h.store.Checkpoints.Approvals(t.ctx, t.header.UserID)
 	if err != nil {
 		return "", err
 	}

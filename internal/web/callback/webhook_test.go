@@ -98,7 +98,7 @@ func TestWebhooksThatAreRepeated(t *testing.T) {
 	body := func(title string) []byte {
 		return []byte(`{"requestId":"` + string(s.id) + `","title":"` + title + `"}`)
 	}
-	header, _, _, err := s.store.Header(t.Context(), s.id)
+	header, _, _, err := s.store.Calls.Header(t.Context(), s.id)
 	must.OK(t, err)
 	for _, c := range []struct {
 		name, key, id, title string

@@ -107,7 +107,7 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, want Request) error 
 	if !want.Resume && !want.All {
 		// The client must see every event from the moment it is connected, so read the
 		// starting point before the upgrade.
-		past, err := h.store.Events(r.Context(), want.UserID, math.MaxInt64, 1)
+		past, err := h.store.Events.OfUser(r.Context(), want.UserID, math.MaxInt64, 1)
 		if err != nil {
 			return err
 		}
@@ -247,7 +247,7 @@ func (c *client) readText(id job.ID) {
 	}
 	c.mu.Unlock()
 	c.hub.replay(func() {
-		soFar, err := c.hub.store.TextSoFar(c.hub.ctx, id)
+		soFar, err := c.hub.store.Events.TextSoFar(c.hub.ctx, id)
 		if err == nil && soFar != nil && soFar.UserID == c.UserID {
 			c.offerText(&frame{requestID: id, bytes: encode(websocket.TextMessage, soFar.Frame)})
 		}

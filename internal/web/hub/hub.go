@@ -268,7 +268,7 @@ func (h *Hub) readPage(userID string, since job.Seq) (page, error) {
 	case <-h.ctx.Done():
 		return page{}, h.ctx.Err()
 	}
-	past, err := h.store.Events(h.ctx, userID, since, replayPage)
+	past, err := h.store.Events.OfUser(h.ctx, userID, since, replayPage)
 	if err != nil {
 		return page{}, err
 	}

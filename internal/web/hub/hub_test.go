@@ -70,9 +70,9 @@ func begin(t *testing.T, s *store.Store, user string) job.ID {
 // report makes an event of a job, whose message is n.
 func report(t *testing.T, s *store.Store, id job.ID, n int) {
 	t.Helper()
-	facts, _, _, err := s.Header(t.Context(), id)
+	facts, _, _, err := s.Calls.Header(t.Context(), id)
 	if err == nil {
-		_, err = s.Progress(t.Context(), id, facts, fmt.Appendf(nil, `{"message":"%d"}`, n), fmt.Sprintf("%012d", n))
+		_, err = s.Calls.Progress(t.Context(), id, facts, fmt.Appendf(nil, `{"message":"%d"}`, n), fmt.Sprintf("%012d", n))
 	}
 	must.OK(t, err)
 }
@@ -80,7 +80,7 @@ func report(t *testing.T, s *store.Store, id job.ID, n int) {
 func TestMissedEventsAreNoticedByTheNextOne(t *testing.T) {
 	t.Parallel()
 	s, h, ctx := running(t, hub.Options{})
-	go s.Subscribe(ctx, lossy(h))
+	go s.Events.Subscribe(ctx, lossy(h))
 
 	id := begin(t, s, "u")
 	conn := connect(t, h, hub.Request{UserID: "u", Resume: true})
@@ -111,12 +111,12 @@ func TestLongEventsAreReplayed(t *testing.T) {
 	t.Parallel()
 	s, h, _ := running(t, hub.Options{})
 	id := begin(t, s, "u")
-	facts, _, _, err := s.Header(t.Context(), id)
+	facts, _, _, err := s.Calls.Header(t.Context(), id)
 	must.OK(t, err)
 	var want, got []string
 	for i, size := range []int{300_000, 900_000, 2_000_000, 10, 1_500_000, 600_000, 600_000} {
 		want = append(want, strconv.Itoa(i)+strings.Repeat("x", size))
-		must.Get(s.Progress(t.Context(), id, facts, fmt.Appendf(nil, `{"message":%q}`, want[i]), strconv.Itoa(i)))(t)
+		must.Get(s.Calls.Progress(t.Context(), id, facts, fmt.Appendf(nil, `{"message":%q}`, want[i]), strconv.Itoa(i)))(t)
 	}
 	conn := connect(t, h, hub.Request{UserID: "u", Resume: true})
 	_ = conn.SetReadDeadline(time.Now().Add(20 * time.Second))
@@ -165,7 +165,7 @@ func TestFirstEventsOfAUserAreNotMissed(t *testing.T) {
 	before, gap := listen("before"), listen("gap")
 	begin(t, s, "before")
 	begin(t, s, "gap")
-	go s.Subscribe(ctx, store.Subscriber{EventFunc: h.Event, ResubscribedFunc: h.Resubscribed}) // which resets the hub once it stands
+	go s.Events.Subscribe(ctx, store.Subscriber{EventFunc: h.Event, ResubscribedFunc: h.Resubscribed}) // which resets the hub once it stands
 	must.Equal(t, []string{"k:pending"}, heard(before, 1))
 	begin(t, s, "gap")
 	must.Equal(t, []string{"k:pending", "k:pending"}, heard(gap, 2))
@@ -181,16 +181,16 @@ func TestAClientThatDoesNotReadIsCutOff(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, h, ctx := running(t, o)
-			go s.Subscribe(ctx, store.Subscriber{ResubscribedFunc: h.Resubscribed, EventFunc: h.Event})
+			go s.Events.Subscribe(ctx, store.Subscriber{ResubscribedFunc: h.Resubscribed, EventFunc: h.Event})
 			id := begin(t, s, "u")
 			conn := connect(t, h, hub.Request{UserID: "u", RequestID: id, Resume: true})
 			_, _, err := conn.ReadMessage() // the job is pending
 			must.OK(t, err)
-			facts, _, _, err := s.Header(t.Context(), id)
+			facts, _, _, err := s.Calls.Header(t.Context(), id)
 			must.OK(t, err)
 			long := []byte(`{"message":"` + strings.Repeat("x", 100_000) + `"}`)
 			for i := range 300 { // far more than the system keeps of a connection
-				must.Get(s.Progress(t.Context(), id, facts, long, fmt.Sprintf("%012d", i)))(t)
+				must.Get(s.Calls.Progress(t.Context(), id, facts, long, fmt.Sprintf("%012d", i)))(t)
 			}
 			_ = conn.SetReadDeadline(time.Now().Add(time.Minute))
 			for err == nil {
@@ -207,7 +207,7 @@ func TestAClientThatDoesNotReadIsCutOff(t *testing.T) {
 func TestALargeFrameIsSent(t *testing.T) {
 	t.Parallel()
 	s, h, ctx := running(t, hub.Options{QueueBytes: 10})
-	go s.Subscribe(ctx, store.Subscriber{ResubscribedFunc: h.Resubscribed, EventFunc: h.Event})
+	go s.Events.Subscribe(ctx, store.Subscriber{ResubscribedFunc: h.Resubscribed, EventFunc: h.Event})
 	id := begin(t, s, "u")
 	for i := range 5 {
 		report(t, s, id, i)
@@ -225,7 +225,7 @@ func TestALargeFrameIsSent(t *testing.T) {
 func TestASlowClientLosesTextOnly(t *testing.T) {
 	t.Parallel()
 	s, h, ctx := running(t, hub.Options{QueueLimit: 100, WriteTimeout: time.Minute})
-	go s.Subscribe(ctx, store.Subscriber{ResubscribedFunc: h.Resubscribed, EventFunc: h.Event})
+	go s.Events.Subscribe(ctx, store.Subscriber{ResubscribedFunc: h.Resubscribed, EventFunc: h.Event})
 	id := begin(t, s, "u")
 	conn := connect(t, h, hub.Request{UserID: "u", RequestID: id, Resume: true, Text: true})
 	const pieces, events = 5000, 70
@@ -274,7 +274,7 @@ func TestASlowClientLosesTextOnly(t *testing.T) {
 func TestTextAloneCanBeEnded(t *testing.T) {
 	t.Parallel()
 	s, h, ctx := running(t, hub.Options{})
-	go s.Subscribe(ctx, store.Subscriber{ResubscribedFunc: h.Resubscribed, EventFunc: h.Event})
+	go s.Events.Subscribe(ctx, store.Subscriber{ResubscribedFunc: h.Resubscribed, EventFunc: h.Event})
 	id := begin(t, s, "u")
 	conn := connect(t, h, hub.Request{
 		UserID: "u", Resume: true, MayFollow: func(context.Context, job.ID) error { return nil },

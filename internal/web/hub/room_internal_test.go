@@ -50,10 +50,10 @@ func TestAClientIsToldOfEventsThatWereLostWhileItReceivedThem(t *testing.T) {
 			h := New(s, Options{}, slog.New(slog.DiscardHandler))
 			t.Cleanup(h.close)
 			id := must.Get(lifecycle.New(s, nil, lifecycle.Options{}).Start(t.Context(), storetest.NewJob("u")))(t).ID
-			facts, _, _, err := s.Header(t.Context(), id)
+			facts, _, _, err := s.Calls.Header(t.Context(), id)
 			must.OK(t, err)
 			for i := range 3 {
-				must.Get(s.Progress(t.Context(), id, facts, fmt.Appendf(nil, `{"message":"%d"}`, i), strconv.Itoa(i)))(t)
+				must.Get(s.Calls.Progress(t.Context(), id, facts, fmt.Appendf(nil, `{"message":"%d"}`, i), strconv.Itoa(i)))(t)
 			}
 			ours, theirs := net.Pipe()
 			t.Cleanup(func() { theirs.Close() })
