@@ -261,8 +261,8 @@ export interface components {
         /**
          * @description - `cancel`
          *     - `retry`
-         *     - `move`: moves jobs to the current version of their kind.
-         *     - `answer`: gives the same answer to the question that each job asks.
+         *     - `move`: moves jobs to the current version of their kind
+         *     - `answer`: gives the same answer to the question that each job asks
          * @enum {string}
          */
         BulkAction: "cancel" | "retry" | "move" | "answer";
@@ -837,8 +837,8 @@ export interface components {
             turn?: number;
         };
         /**
-         * @description - `waiting`: the status of a message that no request to the model contains yet.
-         *     - `heard`: the status of a message that Claude has read.
+         * @description - `waiting`: the status of a message that no request to the model contains yet
+         *     - `heard`: the status of a message that Claude has read
          * @enum {string}
          */
         HearingStatus: "waiting" | "heard";
@@ -1914,19 +1914,19 @@ export interface components {
         /**
          * @description - `queued`: waiting for a worker. If `phaseUntil` is set, the job does not start before then.
          *     - `waiting_for_limit`: waiting for another job of the same user to end its turn. If `phaseUntil` is set, it is waiting for the end of a rate limit of Claude's or of a daily budget.
-         *     - `waiting_for_exit`: waiting until the process of the previous turn has exited.
-         *     - `preparing`: preparing the workspace: cloning, or restoring a change.
-         *     - `claude`: Claude's own work, or that of a person who plays Claude.
-         *     - `held`: waiting for a person's reply while Claude's call waits for it.
-         *     - `capturing`: reading the change that a turn made.
-         *     - `verifying`: running the verifiers on the change.
-         *     - `publishing`: pushing an approved change and running the finalizers.
+         *     - `waiting_for_exit`: waiting until the process of the previous turn has exited
+         *     - `preparing`: preparing the workspace: cloning, or restoring a change
+         *     - `claude`: Claude's own work, or that of a person who plays Claude
+         *     - `held`: waiting for a person's reply while Claude's call waits for it
+         *     - `capturing`: reading the change that a turn made
+         *     - `verifying`: running the verifiers on the change
+         *     - `publishing`: pushing an approved change and running the finalizers
          * @enum {string}
          */
         Phase: "queued" | "waiting_for_limit" | "waiting_for_exit" | "preparing" | "claude" | "held" | "capturing" | "verifying" | "publishing";
         /**
-         * @description - `interactive`: jobs have a person waiting, and go first.
-         *     - `batch`: jobs run when no interactive job waits, and occasionally in between.
+         * @description - `interactive`: jobs have a person waiting, and go first
+         *     - `batch`: jobs run when no interactive job waits, and occasionally in between
          * @enum {string}
          */
         Priority: "interactive" | "batch";
@@ -2202,11 +2202,11 @@ export interface components {
          */
         Shown: "whole" | "paged" | "link";
         /**
-         * @description - `manual`: starts no process: a person plays Claude with curl.
-         *     - `success`: runs the simulated Claude, which succeeds.
+         * @description - `manual`: starts no process: a person plays Claude with curl
+         *     - `success`: runs the simulated Claude, which succeeds
          *     - `repair`: runs the simulated Claude, which first submits an invalid result, then reads the error and repairs it.
-         *     - `failure`: runs the simulated Claude, which reports that it cannot do the job.
-         *     - `silence`: runs the simulated Claude, which never calls back.
+         *     - `failure`: runs the simulated Claude, which reports that it cannot do the job
+         *     - `silence`: runs the simulated Claude, which never calls back
          * @enum {string}
          */
         Simulation: "manual" | "success" | "repair" | "failure" | "silence";
