@@ -55,7 +55,7 @@ func TestEachMissingRightIsNamed(t *testing.T) {
 	wrong.Username, wrong.Password = "nobody", "wrong"
 	stranger := redis.NewClient(&wrong)
 	t.Cleanup(func() { _ = stranger.Close() })
-	wantTexts(t, "a wrong password", judge(t, stranger).Faults, []string{"does not let this user in (WRONGPASS)"})
+	wantTexts(t, "a wrong password", judge(t, stranger).Faults, []string{"rejects this user (WRONGPASS)"})
 	if keys := admin.Keys(t.Context(), "*").Val(); len(keys) > 0 {
 		t.Errorf("looking has left %q", keys)
 	}

@@ -77,7 +77,7 @@ func TestUsedKeysWithOtherBodies(t *testing.T) {
 				for _, body := range c.other {
 					for _, way := range ways {
 						status, answer := send(body, way)
-						if status != 409 || !strings.Contains(fmt.Sprint(answer["error"]), "idempotency key was used for another request") || !strings.Contains(fmt.Sprint(answer["hint"]), fmt.Sprint(made[c.id])) {
+						if status != 409 || !strings.Contains(fmt.Sprint(answer["error"]), "idempotency key was already used for another request") || !strings.Contains(fmt.Sprint(answer["hint"]), fmt.Sprint(made[c.id])) {
 							t.Errorf("%s, another: %s was answered %d %v", when, body, status, answer)
 						}
 					}

@@ -48,7 +48,7 @@ func TestAStoreThatHangsHoldsNobodyUp(t *testing.T) {
 
 	for _, n := range nodes {
 		must.Eventually(t, "the node to be ready", func() bool { status, _ := n.Do(t, "GET", "/readyz", nil); return status == http.StatusOK })
-		if said := strings.Count(n.Log.String(), "the store does not respond"); said == 0 {
+		if said := strings.Count(n.Log.String(), "store unresponsive"); said == 0 {
 			t.Error("that the store hangs is not logged")
 		}
 	}

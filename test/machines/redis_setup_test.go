@@ -27,7 +27,7 @@ func TestAnUnfitRedisIsRefusedAtTheStart(t *testing.T) {
 		"a replica":               {replica.URL, "is a replica, which takes no writes: name its primary, or use ?master_name="},
 		"a user without a right":  {poor.Restricted(t, rights...), "does not grant this user required permissions: give it +hset (ACL SETUSER)"},
 		"a database, not allowed": {poor.Restricted(t) + "/1", "does not grant this user required permissions: give it +select (ACL SETUSER)"},
-		"a wrong password":        {strings.Replace(poor.URL, "default:", "default:not-", 1), "does not let this user in (WRONGPASS): correct user and password in REDIS_URL"},
+		"a wrong password":        {strings.Replace(poor.URL, "default:", "default:not-", 1), "rejects this user (WRONGPASS): correct user and password in REDIS_URL"},
 		"one server of a Cluster": {cluster, "is one server of a Cluster: name several in REDIS_URL, separated by commas"},
 		"several, but no Cluster": {poor.URL + "," + "127.0.0.1:" + poor.Port, "is not a Cluster, but REDIS_URL has several hosts"},
 	} {

@@ -130,7 +130,7 @@ func TestJobThatKeepsLosingItsProcessFails(t *testing.T) {
 		}
 	}
 	record := first.Await(t, id, "failed")
-	if record["errorCode"] != "cli_failed" || !strings.Contains(record["error"].(string), "again and again") {
+	if record["errorCode"] != "cli_failed" || !strings.Contains(record["error"].(string), "repeatedly") {
 		t.Errorf("the record says %v: %v", record["errorCode"], record["error"])
 	}
 }

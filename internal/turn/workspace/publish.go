@@ -53,7 +53,7 @@ func (w *Workspace) Publish(ctx context.Context, o PublishOptions) ([]job.Finali
 	all := make([]job.Finalized, len(w.Repositories))
 	for i, r := range w.Repositories {
 		done, err := w.publish(ctx, r, o)
-		if err != nil && ctx.Err() == nil && w.lacks(ctx, r, o.Trees[r.Name]) {
+		if tree := o.Trees[r.Name]; err != nil && tree != "" && ctx.Err() == nil && w.lacks(ctx, r, tree) {
 			err = &DamagedError{r.Name}
 		}
 		if isOwn(err) {
@@ -67,11 +67,11 @@ func (w *Workspace) Publish(ctx context.Context, o PublishOptions) ([]job.Finali
 	return all, nil
 }
 
-// DamagedError is returned if this machine has lost files of a repository's clone.
+// DamagedError is returned if this machine has lost files of a repository's clone, or of what was approved.
 type DamagedError struct{ Repository string }
 
 func (e *DamagedError) Error() string {
-	return "files of the clone of " + e.Repository + " are missing on this server"
+	return "this server has lost files of " + e.Repository
 }
 
 // lacks reports whether the trusted repository lacks objects of a tree or of the base: no remote is to blame for
@@ -203,7 +203,7 @@ func (w *Workspace) commit(ctx context.Context, r job.Repository, o PublishOptio
 			return "", err
 		}
 		if tree != "" && tree != now {
-			return "", errors.New("the workspace does not contain what was approved")
+			return "", &DamagedError{r.Name}
 		}
 		tree = now
 	}
