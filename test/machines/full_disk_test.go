@@ -104,8 +104,11 @@ func TestAFullDiskStopsNoServer(t *testing.T) {
 			env := vars{"CLAUDE_BIN": rig.Script(t, "cat >/dev/null\necho '{\"type\":\"system\",\"subtype\":\"init\"}'\ntrap '' TERM\nuntil [ -e fill ]; do sleep 0.05; done\ncat /dev/zero > filled; sleep 1000\n"), "DATA_DIR": filepath.Join(dir, "data")}
 			n := rig.Start(t, env)
 			id, other := n.Create(t, object{"userId": "u1"}), n.Create(t, object{"userId": "u2"})
-			must.Eventually(t, "the job to begin", func() bool { return len(rig.ProcessesIn(env["DATA_DIR"])) > 0 })
-			works := must.Get(filepath.Glob(filepath.Join(dir, "data/nodes/*/jobs/"+id+"/work")))(t)
+			var works []string
+			must.Eventually(t, "the job to begin", func() bool {
+				works = must.Get(filepath.Glob(filepath.Join(dir, "data/nodes/*/jobs/"+id+"/work")))(t)
+				return len(works) > 0 && len(rig.ProcessesIn(env["DATA_DIR"])) > 0
+			})
 			must.OK(t, os.WriteFile(filepath.Join(works[0], "fill"), nil, 0o600))
 			must.Eventually(t, "the disk to be full", func() bool {
 				status, answer := n.Do(t, "GET", "/readyz", nil)
