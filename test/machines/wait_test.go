@@ -79,7 +79,7 @@ func unconfirmed(t testing.TB, n *rig.Node, path string, body object) {
 	t.Helper()
 	begun := time.Now()
 	status, answer := n.Do(t, "POST", path, body)
-	if said := rig.JSON(answer); status != http.StatusServiceUnavailable || !strings.Contains(said, fmt.Sprintf("of 1 replicas only 0 confirmed it within %s", unconfirmedFor)) || !strings.Contains(said, "Before anything else, look at the job: it may have been done.") {
+	if said := rig.JSON(answer); status != http.StatusServiceUnavailable || !strings.Contains(said, fmt.Sprintf("only 0 of 1 replicas confirmed it within %s", unconfirmedFor)) || !strings.Contains(said, "Before anything else, look at the job: it may have been done.") {
 		t.Errorf("%s without a replica is answered %d %s", path, status, said)
 	}
 	if took := time.Since(begun); took < unconfirmedFor {
