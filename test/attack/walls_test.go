@@ -62,8 +62,6 @@ func TestSecretsAreNotReadWhileTheyAreReplaced(t *testing.T) {
 			keys := filepath.Join(dir, "keys")
 			key := fmt.Sprintf("shop sha256:%x\n", sha256.Sum256([]byte(shopKey)))
 			must.OK(t, os.WriteFile(keys, []byte(key), 0o644))
-			must.OK(t, os.Mkdir(filepath.Join(dir, "sub"), 0o755))
-			must.OK(t, os.WriteFile(filepath.Join(dir, "sub", "seen"), []byte("seen\n"), 0o644))
 			a := attackFrom(t, s.place, s.ordinary, rules{}, harness.Vars{"SANDBOX": "require", "API_KEYS_FILE": keys})
 			text := "# " + a.mark + "\n" + key
 			stop := whileRunning(t, func(n int) {
@@ -81,7 +79,7 @@ func TestSecretsAreNotReadWhileTheyAreReplaced(t *testing.T) {
 				}
 			})
 			scripts := []string{
-				"cat DIR/sub/seen", "for n in $(seq 200); do cat DIR/keys DIR/keys* DIR/* 2>/dev/null; done", "for n in $(seq 200); do grep -rs planted DIR; done",
+				"[ -d DIR ] && echo shown", "for n in $(seq 200); do cat DIR/keys DIR/keys* DIR/* 2>/dev/null; done", "for n in $(seq 200); do grep -rs planted DIR; done",
 				"for n in $(seq 100); do tar cf - -C DIR . 2>/dev/null | strings | grep planted; done", "python3 -c 'import os\nfor n in range(5000):\n try: print(open(\"DIR/keys\").read())\n except OSError: pass'",
 				"umount DIR; umount -l DIR; cat DIR/keys", "for n in $(seq 50); do cat /proc/1/root/DIR/keys /proc/self/root/DIR/keys; done", "cd DIR; for n in $(seq 100); do cat keys; done",
 			}
@@ -90,7 +88,7 @@ func TestSecretsAreNotReadWhileTheyAreReplaced(t *testing.T) {
 			}
 			for i, said := range a.runAll(scripts) {
 				if i == 0 {
-					must.Equal(t, "seen", strings.TrimSpace(said), "what is no secret is")
+					must.Equal(t, "shown", strings.TrimSpace(said), "the directory")
 				}
 				must.NotContain(t, said, a.mark, scripts[i])
 			}

@@ -198,10 +198,14 @@ func TestWhatIsHiddenIsAPlace(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			base := must.Get(os.MkdirTemp("/var/lib", "ringback-test"))(t) //nolint:usetesting // a sandbox shows it
+			place := must.Get(os.MkdirTemp("/var/lib", "ringback-test"))(t) //nolint:usetesting // a sandbox shows it
+			must.OK(t, os.Chmod(place, 0o755))
+			// The path below it is unique, too: otherwise the sandboxes of the other cases took this case's
+			// directories for versions of theirs, and looked into them while they change.
+			base := must.Get(os.MkdirTemp(place, "case"))(t)
 			t.Cleanup(func() {
 				_ = exec.Command("umount", "-l", base+"/top/app").Run() // the test has ended
-				_ = os.RemoveAll(base)
+				_ = os.RemoveAll(place)
 			})
 			tree(t, base, "top/app/plain", "top/app/sub/tool", "top/prepared/.env", "top/prepared/plain")
 			if !c.awaited {
