@@ -189,14 +189,16 @@ func TestATurnThatHangsIsSeenAcrossRestarts(t *testing.T) {
 	n := f.start(hangs, false, nil)
 	f.eventually("Claude to begin", func() bool { return f.begun() == 1 })
 	begun := time.Now()
-	for f.get(id).LastFailure == nil && time.Since(begun) < time.Minute {
+	var failure *job.Failure
+	for failure == nil && time.Since(begun) < time.Minute {
 		// Each start runs for less than stall_timeout.
-		for up := time.Now(); f.get(id).LastFailure == nil && time.Since(up) < time.Second; time.Sleep(10 * time.Millisecond) {
+		for up := time.Now(); failure == nil && time.Since(up) < time.Second; time.Sleep(10 * time.Millisecond) {
+			failure = f.get(id).LastFailure
 		}
 		n.stop()
 		n = f.start(hangs, false, nil)
 	}
-	if j := f.get(id); j.LastFailure == nil || j.LastFailure.ErrorCode != job.CodeStalled {
-		t.Errorf("the last failure is %+v", j.LastFailure)
+	if failure == nil || failure.ErrorCode != job.CodeStalled {
+		t.Errorf("the failure is %+v", failure)
 	}
 }
