@@ -10,9 +10,6 @@ export GOFLAGS := $(GOFLAGS) -trimpath -ldflags=-s
 # Without cgo, the binary runs with any C library or none, and starts faster.
 export CGO_ENABLED ?= 0
 BENCHTIME ?= 2s
-# What ringback version shows. Without a tag it shows the pseudo-version that Go records.
-VERSION   ?= $(shell git describe --tags --dirty 2>/dev/null)
-LDFLAGS    = -X main.version=$(VERSION) -X main.commit=$(shell git describe --always --dirty --exclude "*" --abbrev=12 2>/dev/null) -X main.date=$(shell date -u +%Y-%m-%dT%H:%M:%SZ)
 
 .PHONY: help
 help: ## list the targets
@@ -22,9 +19,10 @@ help: ## list the targets
 run: build ## start a server and run one job on it, so that you see something
 	./bin/ringback serve --demo
 
+# Whatever GOFLAGS has, Go records the commit: ringback version shows it.
 .PHONY: build
 build: ## build ./bin/ringback
-	$(GO) build -ldflags "$(LDFLAGS)" -o bin/ringback ./cmd/ringback
+	$(GO) build -buildvcs=auto -o bin/ringback ./cmd/ringback
 
 .PHONY: test
 test: deps ## run all tests, without the race detector; of expensive ones, some cases
