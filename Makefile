@@ -43,6 +43,10 @@ race: deps ## run all tests with the race detector, and the end-to-end tests wit
 deps: ## install what the tests need: redis-server, the Claude CLI
 	@scripts/install-test-deps.sh
 
+.PHONY: release
+release: ## build the archives, packages and checksums of a release from the last commit, into ./dist
+	@scripts/release.sh
+
 .PHONY: bench
 bench: ## compare callbacks, results and jobs with the least that they could cost: a table of ratios
 	$(GO) test -run '^$$' -bench Ratios -benchtime 1x ./test/bench

@@ -95,7 +95,7 @@ func copyRepository(t *testing.T, to string) {
 	must.OK(t, err)
 	for _, e := range entries {
 		name := e.Name()
-		if strings.HasPrefix(name, ".") || name == "bin" || name == "data" || name == "node_modules" {
+		if strings.HasPrefix(name, ".") || name == "bin" || name == "data" || name == "dist" || name == "node_modules" {
 			continue
 		}
 		from := filepath.Join("../..", name)
