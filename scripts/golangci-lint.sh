@@ -2,6 +2,7 @@
 # Runs golangci-lint. It is built once per version and machine, into the user's cache
 # directory, so that a fresh clone or an empty Go build cache does not build it again.
 set -euo pipefail
+# renovate: datasource=go depName=github.com/golangci/golangci-lint/v2
 version=v2.15.0
 export GOGC=${GOGC:-300} # it collects less garbage while it is built and runs
 
