@@ -72,8 +72,8 @@ func sandboxOptions(c config.Config, self string) process.SandboxOptions {
 	if home, err := os.UserHomeDir(); err == nil {
 		o.Home = home
 	}
-	for _, file := range []string{c.EnvFile, c.APIKeysFile} {
-		if file != "" {
+	for _, file := range append(slices.Clip(c.SecretFiles), c.EnvFile, c.APIKeysFile) {
+		if file != "" && !slices.Contains(o.Secrets, file) {
 			o.Secrets = append(o.Secrets, file)
 		}
 	}

@@ -97,6 +97,38 @@ func TestSecretsAreNotReadWhileTheyAreReplaced(t *testing.T) {
 	}
 }
 
+// The files from which the server took its secrets are hidden from jobs, wherever they are.
+func TestFilesWithSecretsAreNotSeen(t *testing.T) {
+	t.Parallel()
+	for name, s := range chosen(t, setups(sandboxed)) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := seenPlace(t)
+			secret := fmt.Sprint("planted-in-a-file-", rand.Uint64())
+			for _, file := range []string{"own/jwt", "credentials/GH_TOKEN"} {
+				must.OK(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, file)), 0o755))
+				must.OK(t, os.WriteFile(filepath.Join(dir, file), []byte(secret), 0o644))
+			}
+			must.OK(t, os.WriteFile(dir+"/seen", []byte("seen"), 0o644))
+			a := attackFrom(t, s.place, s.ordinary, rules{}, harness.Vars{
+				"SANDBOX": "require", "JWT_SECRET": "", "JWT_SECRET_FILE": dir + "/own/jwt", "GH_TOKEN": "", "CREDENTIALS_DIRECTORY": dir + "/credentials",
+			})
+			scripts := []string{
+				"cat DIR/seen", "cat DIR/own/jwt DIR/credentials/GH_TOKEN", "grep -rs planted DIR", "cat /proc/1/root/DIR/own/jwt /proc/self/root/DIR/own/jwt", "umount DIR/own; umount -l DIR/own; cat DIR/own/jwt",
+				"env; cat /proc/[0-9]*/environ",
+			}
+			for i := range scripts {
+				scripts[i] = strings.ReplaceAll(scripts[i], "DIR", dir)
+			}
+			said := a.runAll(scripts)
+			must.Equal(t, "seen", strings.TrimSpace(said[0]))
+			for i := range scripts {
+				must.NotContain(t, said[i], secret, scripts[i])
+			}
+		})
+	}
+}
+
 // swaps are what operators, editors and deployments do with the files of secrets of a server in top/app,
 // and the directories above. SECRET is a command that prints one. What they move aside keeps its secrets,
 // as the release before does.

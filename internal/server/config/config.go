@@ -40,7 +40,7 @@ type Config struct {
 	CallbackListenAddr string        `env:"CALLBACK_LISTEN_ADDR"`
 	CallbackBaseURL    string        `env:"CALLBACK_BASE_URL"` // empty: localhost, at the callback listener's port
 	PublicURL          string        `env:"PUBLIC_URL"`
-	RedisURL           string        `env:"REDIS_URL"`
+	RedisURL           string        `env:"REDIS_URL" secret:"true"`
 	RedisWait          int           `env:"REDIS_WAIT"` // replicas
 	RedisWaitTimeout   time.Duration `env:"REDIS_WAIT_TIMEOUT" envDefault:"1s"`
 	ClaudeBin          string        `env:"CLAUDE_BIN" envDefault:"claude"`
@@ -82,19 +82,19 @@ type Config struct {
 	WebSocketsPerAddr int           `env:"WEBSOCKETS_PER_ADDRESS"` // 0: three quarters of the node's
 	APIKeys           []string      `env:"API_KEYS"`               // LoadFrom moves them to Keys, as digests
 	APIKeysFile       string        `env:"API_KEYS_FILE"`
-	JWTSecret         string        `env:"JWT_SECRET"`
+	JWTSecret         string        `env:"JWT_SECRET" secret:"true"`
 	TokenMaxAge       time.Duration `env:"TOKEN_MAX_AGE" envDefault:"24h"`
 	TrustedProxies    []string      `env:"TRUSTED_PROXIES"`
 	CORSOrigins       []string      `env:"CORS_ORIGINS"`
 	AllowedHosts      []string      `env:"ALLOWED_HOSTS"`
-	WebhookURL        string        `env:"WEBHOOK_URL"`
-	WebhookSecret     string        `env:"WEBHOOK_SECRET"`
-	InboundSecret     string        `env:"INBOUND_WEBHOOK_SECRET"`
+	WebhookURL        string        `env:"WEBHOOK_URL" secret:"true"`
+	WebhookSecret     string        `env:"WEBHOOK_SECRET" secret:"true"`
+	InboundSecret     string        `env:"INBOUND_WEBHOOK_SECRET" secret:"true"`
 	WebhookPrivate    bool          `env:"WEBHOOK_PRIVATE"`
 	RepositoryPrivate bool          `env:"REPOSITORY_PRIVATE"`
 	RepositoryPaths   []string      `env:"REPOSITORY_PATHS"`
-	SlackURL          string        `env:"SLACK_WEBHOOK_URL"`
-	SlackSecret       string        `env:"SLACK_SIGNING_SECRET"`
+	SlackURL          string        `env:"SLACK_WEBHOOK_URL" secret:"true"`
+	SlackSecret       string        `env:"SLACK_SIGNING_SECRET" secret:"true"`
 	Sandbox           Sandbox       `env:"SANDBOX" envDefault:"auto"`
 	SandboxReadable   []string      `env:"SANDBOX_READABLE"`
 	LogLevel          slog.Level    `env:"LOG_LEVEL" envDefault:"INFO"`
@@ -111,6 +111,8 @@ type Config struct {
 	// EnvPlace is where a starting server looks for that file, whether or not there is one.
 	EnvPlace     string   `env:"-"`
 	EnvFileNames []string `env:"-"`
+	// SecretFiles are the files that secrets were read from.
+	SecretFiles []string `env:"-"`
 	// Environ contains all variables, including those of EnvFile and unknown ones. The
 	// environments of jobs' processes are picked from it.
 	Environ []string `env:"-"`

@@ -38,10 +38,12 @@ func loadServer(dir string, environment []string) (Config, error) {
 	}
 	names := slices.Sorted(maps.Keys(vars))
 	maps.Copy(vars, real)
+	secretFiles, unreadable := readSecrets(vars)
 	c, err := LoadFrom(vars)
 	delete(vars, "API_KEYS") // only their digests are kept
 	c.EnvPlace, c.EnvFile, c.EnvFileNames, c.Environ = filepath.Join(dir, dotenv), file, names, environ(vars)
-	if err = errors.Join(errors.Join(c.refused()...), err); err == nil {
+	c.SecretFiles = secretFiles
+	if err = errors.Join(errors.Join(c.refused()...), unreadable, err); err == nil {
 		return c, nil
 	}
 	misspelt, _ := c.Unread(func(string) bool { return false }) // one may be what is missing

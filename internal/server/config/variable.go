@@ -25,6 +25,15 @@ var variables = sync.OnceValue(func() (names []string) {
 	return names
 })
 
+// known are all names that have an effect: settings, and those of files with secrets.
+var known = sync.OnceValue(func() []string {
+	names := Variables()
+	for _, secret := range secretSettings() {
+		names = append(names, secret+inFile)
+	}
+	return names
+})
+
 func variableOf(field string) string {
 	f, ok := reflect.TypeFor[Config]().FieldByName(field)
 	if !ok {
@@ -54,7 +63,7 @@ const ofJob = prefix + "PROCESS"
 // those that are meant for Ringback, by their names. others are further variables of the .env file.
 // usedFunc reports whether a program that the server starts uses a variable.
 func (c Config) Unread(usedFunc func(name string) bool) (misspelt, others []string) {
-	known, inJob := variables(), false
+	inJob := false
 	names := make([]string, len(c.Environ))
 	for i, entry := range c.Environ {
 		names[i], _, _ = strings.Cut(entry, "=")
@@ -62,7 +71,7 @@ func (c Config) Unread(usedFunc func(name string) bool) (misspelt, others []stri
 	}
 	for i, name := range names {
 		switch inFile := slices.Contains(c.EnvFileNames, name); {
-		case slices.Contains(known, name), usedFunc(name), strings.HasSuffix(c.Environ[i], "=") && !inFile:
+		case slices.Contains(variables(), name), usedFunc(name), strings.HasSuffix(c.Environ[i], "=") && !inFile:
 		case slices.Contains(planned, name):
 			misspelt = append(misspelt, name+" is set, but this version has no such setting: it has no effect")
 		case meant(name) != "":
@@ -85,7 +94,7 @@ func meant(name string) string {
 	if serviceLink().MatchString(name) {
 		return ""
 	}
-	return spelling.NearestVariable(name, prefix, variables())
+	return spelling.NearestVariable(name, prefix, known())
 }
 
 func notASetting(name string) string {
@@ -115,7 +124,7 @@ func (c Config) refused() (faults []error) {
 }
 
 // access are the settings that decide whether callers need a key or a token.
-var access = []string{"API_KEYS", "API_KEYS_FILE", "JWT_SECRET"}
+var access = []string{"API_KEYS", "API_KEYS_FILE", "JWT_SECRET", "JWT_SECRET" + inFile}
 
 // Size is a number of bytes in the format of limit.Bytes; what 0 means depends on the
 // variable.
