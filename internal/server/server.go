@@ -86,7 +86,7 @@ type part func(context.Context) (stop func(), err error)
 // turns are handed over or drained, connections close, requests in progress end, and the store comes last.
 func (n *node) parts() []part {
 	return []part{
-		n.startProcess, n.startKinds, n.startKeys, n.startDataDir, n.startListeners, n.startStore, n.startSandbox,
+		n.startProcess, n.startWatchdog, n.startKinds, n.startKeys, n.startDataDir, n.startListeners, n.startStore, n.startSandbox,
 		n.startMembership,
 		n.startPeople,     // the rules for jobs, and whoever asks and notifies people
 		n.startNode,       // its name in the store; from here on, no other node has its jobs
@@ -101,16 +101,18 @@ func (n *node) parts() []part {
 // Serve runs a node until ctx ends, and then stops its parts.
 func Serve(ctx context.Context, o Options, log *slog.Logger) error {
 	log = guard.ThinnedLog(log)
-	n := &node{opts: o, log: log, refusals: guard.BoundedLog(log)}
+	n := &node{opts: o, log: log, refusals: guard.BoundedLog(log), supervisor: supervisorOf(o.Config)}
 	stop, err := start(ctx, n.parts())
 	defer stop()
 	if err != nil {
 		return err
 	}
 	n.announce()
+	n.supervisor.notify("READY=1")
 	err = n.wait(ctx)
 	n.stopping.Store(true)
 	n.log.Info("stopping")
+	n.supervisor.notify("STOPPING=1")
 	return err
 }
 
@@ -176,6 +178,11 @@ func (n *node) startProcess(context.Context) (stop func(), err error) {
 	return nil, nil
 }
 
+// startWatchdog is among the first parts, which stop last: a node that drains for minutes is not stuck.
+func (n *node) startWatchdog(context.Context) (stop func(), err error) {
+	return running(n.supervisor.watchdog), nil
+}
+
 // startBackground runs what serves no request and no turn.
 func (n *node) startBackground(context.Context) (stop func(), err error) {
 	return running(
@@ -193,8 +200,9 @@ type node struct {
 	opts Options
 	log  *slog.Logger
 	// refusals is the log for rejected requests.
-	refusals *slog.Logger
-	listener net.Listener
+	refusals   *slog.Logger
+	supervisor supervisor
+	listener   net.Listener
 	// callbacks is the listener for callbacks: the same listener, or their own.
 	callbacks net.Listener
 	// unserved receives the first failure of a listener, and lost the reason why the node cannot wait for its turns.
