@@ -40,15 +40,20 @@ type readerTerminal struct {
 }
 
 // newReader creates a home directory and a working directory: an empty one, or, for the
-// README, which begins with make, and for the documents of examples, a copy of this
-// repository.
+// README, which begins with make, for the documents of examples, and for the one about deploy/,
+// a copy of this repository.
 func newReader(t *testing.T, document, port string) *reader {
 	t.Helper()
 	r := &reader{document: document, dir: shortTempDir(t), port: port, site: harness.FreePort(t), terminals: map[string]*readerTerminal{}}
-	if isExample := strings.HasPrefix(document, "examples/"); isExample || document == "README.md" {
+	switch isExample := strings.HasPrefix(document, "examples/"); {
+	case isExample, document == "README.md":
 		copyRepository(t, r.dir)
 		linkPackages(t, r.dir)
 		r.dir = filepath.Join(r.dir, filepath.Dir(document))
+	case document == filepath.Join("docs", "how-to", "deploy.md"): // after make build
+		must.OK(t, os.CopyFS(filepath.Join(r.dir, "deploy"), os.DirFS("../../deploy")))
+		must.OK(t, os.Mkdir(filepath.Join(r.dir, "bin"), 0o755))
+		must.OK(t, os.Symlink(harness.Binary(), filepath.Join(r.dir, "bin", "ringback")))
 	}
 	home, path := t.TempDir(), rig.PathWithout(t, "claude", "gh", "ringback")
 	if document != "README.md" { // that one describes how to build it

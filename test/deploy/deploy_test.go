@@ -1,12 +1,15 @@
-package docs
+package deploy
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,41 +18,60 @@ import (
 	"github.com/gorilla/websocket"
 
 	"ringback/test/harness"
+	"ringback/test/markdown"
 	"ringback/test/must"
 	"ringback/test/rig"
 )
 
-// deployed returns the code block of the deployment document that contains a text.
-func deployed(t *testing.T, says string) string {
+// shipped returns a file of deploy/.
+func shipped(t *testing.T, name string) string {
 	t.Helper()
-	for _, b := range documents(t)["docs/how-to/deploy.md"].Blocks {
-		if strings.Contains(b.Text, says) {
-			return b.Text
-		}
-	}
-	t.Fatalf("docs/how-to/deploy.md has no block with %s", says)
-	return ""
+	return string(must.Get(os.ReadFile(filepath.Join("../../deploy", name)))(t))
 }
 
-func TestTheUnitOfTheDocsIsOneForSystemd(t *testing.T) {
-	t.Parallel()
+// howTo is the document about deploy/.
+func howTo(t *testing.T) markdown.Document {
+	t.Helper()
+	return must.Get(markdown.Documents("../.."))(t)["docs/how-to/deploy.md"]
+}
+
+// systemdAnalyze runs systemd's checks of a unit that starts this test's server.
+func systemdAnalyze(t *testing.T, args ...string) string {
+	t.Helper()
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
 		t.Skip("systemd is not installed")
 	}
 	unit := filepath.Join(t.TempDir(), "ringback.service")
-	text := strings.Replace(deployed(t, "[Service]"), "/usr/local/bin/ringback", harness.Binary(), 1)
+	text := strings.Replace(shipped(t, "ringback.service"), "ExecStart=ringback ", "ExecStart="+harness.Binary()+" ", 1)
 	must.OK(t, os.WriteFile(unit, []byte(text), 0o600))
-	if said, err := exec.Command("systemd-analyze", "verify", "--man=no", unit).CombinedOutput(); err != nil || strings.Contains(string(said), unit) {
-		t.Errorf("systemd says %s, %v", said, err)
+	said, err := exec.Command("systemd-analyze", append(args, unit)...).CombinedOutput()
+	if err != nil {
+		t.Errorf("systemd-analyze says %s, %v", said, err)
 	}
+	return string(said)
 }
 
-// A server that ends immediately after its start, for example because the disk is full, is
-// restarted until it can run. By default, systemd would give up after a few starts in a
-// row.
-func TestTheUnitOfTheDocsNeverGivesUp(t *testing.T) {
+func TestTheUnitIsOneForSystemd(t *testing.T) {
 	t.Parallel()
-	settings := unitSettings(deployed(t, "[Service]"))
+	must.NotContain(t, systemdAnalyze(t, "verify", "--man=no"), "ringback.service")
+}
+
+// The documented figure is the one that systemd reports.
+func TestTheUnitIsAsHardenedAsDocumented(t *testing.T) {
+	t.Parallel()
+	said := systemdAnalyze(t, "security", "--offline=true", "--no-pager")
+	found := regexp.MustCompile(`exposure level for ringback.service: ([0-9.]+)`).FindStringSubmatch(said)
+	if found == nil {
+		t.Fatalf("systemd-analyze says %s", said)
+	}
+	must.Contain(t, string(must.Get(os.ReadFile("../../docs/how-to/deploy.md"))(t)), "rates its exposure at "+found[1]+" of 10")
+}
+
+// A server that ends immediately after its start, for example because the disk is full, is restarted until it
+// can run. By default, systemd would give up after a few starts in a row.
+func TestTheUnitNeverGivesUp(t *testing.T) {
+	t.Parallel()
+	settings := unitSettings(shipped(t, "ringback.service"))
 	must.Equal(t, "always", settings["[Service] Restart"], "Restart: the server is not started again after every end")
 	must.Equal(t, "0", settings["[Unit] StartLimitIntervalSec"], "StartLimitIntervalSec: systemd gives up after a few starts in a row")
 	if pause, err := strconv.Atoi(settings["[Service] RestartSec"]); err != nil || pause < 1 || pause > 10 {
@@ -71,29 +93,38 @@ func unitSettings(unit string) map[string]string {
 	return settings
 }
 
-// The server and the proxy as configured in the docs: people and back ends connect through
-// the proxy and keep their own addresses, and callbacks do not pass it.
-func TestTheProxyOfTheDocsPassesOnWhatItShould(t *testing.T) {
+// The server as configured in the docs, behind the proxy of compose.yaml: people and back ends connect by TLS
+// and keep their own addresses, and callbacks do not pass it.
+func TestTheProxyPassesOnWhatItShould(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("caddy"); err != nil && os.Getenv("CI") == "" {
 		t.Skip("caddy is not installed: run make deps")
 	}
 	dir := t.TempDir()
-	rig.WriteFiles(t, dir, map[string]string{".env": deployed(t, "TRUSTED_PROXIES=")})
+	for _, b := range howTo(t).Blocks {
+		if b.File == ".env" {
+			rig.WriteFiles(t, dir, map[string]string{".env": strings.Replace(b.Text, "jobs.example.com", "localhost", 1)})
+		}
+	}
 	made := exec.Command(harness.Binary(), "key", "shop", "--file", "api-keys")
 	made.Dir = dir
-	key := must.Get(made.Output())(t)
-	auth := "Bearer " + strings.TrimSpace(string(key))
+	key := strings.TrimSpace(string(must.Get(made.Output())(t)))
 	behind, callbacks := harness.FreePorts(t)
 	n := rig.StartIn(t, dir, vars{"DATA_DIR": "data", "CLAUDE_BIN": "simulate", "LISTEN_ADDR": "127.0.0.1:" + behind, "CALLBACK_LISTEN_ADDR": "127.0.0.1:" + callbacks})
 	proxy := "127.0.0.1:" + harness.FreePort(t)
-	startCaddy(t, strings.NewReplacer("jobs.example.com", "http://jobs.example.com:"+strings.TrimPrefix(proxy, "127.0.0.1:"), "127.0.0.1:3001", "127.0.0.1:"+behind).Replace(deployed(t, "reverse_proxy")))
+	site := "https://localhost:" + strings.TrimPrefix(proxy, "127.0.0.1:")
+	authority := startCaddy(t, site, "127.0.0.1:"+behind)
 
 	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 9)}}).DialContext(ctx, network, proxy)
 	}
-	browser := &http.Client{Transport: &http.Transport{DialContext: dial}, Timeout: must.Patience}
-	site := "http://jobs.example.com:" + strings.TrimPrefix(proxy, "127.0.0.1:")
+	trusted := &tls.Config{RootCAs: x509.NewCertPool()}
+	must.Eventually(t, "the authority of the proxy", func() bool {
+		text, err := os.ReadFile(authority)
+		return err == nil && trusted.RootCAs.AppendCertsFromPEM(text)
+	})
+	auth := "Bearer " + key
+	browser := &http.Client{Transport: &http.Transport{DialContext: dial, TLSClientConfig: trusted}, Timeout: must.Patience}
 	send := func(method, path, credential, body string) int {
 		req := must.Get(http.NewRequestWithContext(t.Context(), method, site+path, strings.NewReader(body)))(t)
 		req.Header = http.Header{"Authorization": {credential}, "Content-Type": {"application/json"}}
@@ -106,7 +137,7 @@ func TestTheProxyOfTheDocsPassesOnWhatItShould(t *testing.T) {
 	}
 	must.Eventually(t, "the proxy to be there", func() bool { return send("GET", "/readyz", "", "") == http.StatusOK })
 
-	conn, resp, err := (&websocket.Dialer{NetDialContext: dial}).Dial("ws"+strings.TrimPrefix(site, "http")+"/ws?userId=u1", http.Header{"Authorization": {auth}})
+	conn, resp, err := (&websocket.Dialer{NetDialContext: dial, TLSClientConfig: trusted}).Dial("wss"+strings.TrimPrefix(site, "https")+"/ws?userId=u1", http.Header{"Authorization": {auth}})
 	must.OK(t, err)
 	resp.Body.Close()
 	defer conn.Close()
@@ -123,14 +154,17 @@ func TestTheProxyOfTheDocsPassesOnWhatItShould(t *testing.T) {
 	must.Eventually(t, "the log to name who was turned away", func() bool { return strings.Contains(n.Log.String(), "address=127.0.0.9") })
 }
 
-func startCaddy(t *testing.T, text string) {
+// startCaddy starts the proxy for two nodes, of which the second one is not there. It returns the certificate of the
+// authority that signs the site's.
+func startCaddy(t *testing.T, site, node string) (authority string) {
 	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "Caddyfile")
-	must.OK(t, os.WriteFile(file, []byte("{\n\tadmin off\n}\n"+text), 0o600))
+	text := strings.NewReplacer("node1:3001", node, "node2:3001", "127.0.0.1:1").Replace(shipped(t, "Caddyfile"))
+	must.OK(t, os.WriteFile(file, []byte("{\n\tadmin off\n\tskip_install_trust\n\tauto_https disable_redirects\n}\n"+text), 0o600))
 	log := harness.NewLog(t)
 	caddy := exec.Command("caddy", "run", "--config", file, "--adapter", "caddyfile")
-	caddy.Env, caddy.Stdout, caddy.Stderr = []string{"HOME=" + dir}, log.File, log.File
+	caddy.Env, caddy.Stdout, caddy.Stderr = []string{"HOME=" + dir, "DOMAIN=" + site}, log.File, log.File
 	must.OK(t, caddy.Start())
 	t.Cleanup(func() {
 		_ = caddy.Process.Kill()
@@ -139,4 +173,5 @@ func startCaddy(t *testing.T, text string) {
 			t.Logf("the proxy's log:\n%s", log)
 		}
 	})
+	return filepath.Join(dir, ".local/share/caddy/pki/authorities/local/root.crt")
 }
