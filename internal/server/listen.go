@@ -210,9 +210,10 @@ func (n *node) hosts(addr string) []guard.Check {
 	return []guard.Check{guard.Hosts(names)}
 }
 
+// newServer returns a server. Each of its answers has the id of its request.
 func (n *node) newServer(handler http.Handler, listener net.Listener) served {
 	tracked := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		handler.ServeHTTP(w, r.WithContext(store.TrackWrites(r.Context())))
+		handler.ServeHTTP(w, r.WithContext(guard.Identify(store.TrackWrites(r.Context()), w, r)))
 	})
 	return served{&http.Server{
 		Handler: n.connections.Handler(tracked), ConnState: n.connections.State, ReadHeaderTimeout: 10 * time.Second,

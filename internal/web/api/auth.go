@@ -96,7 +96,7 @@ func (s *Server) logChange(c echo.Context, who caller, err error) {
 	if err != nil {
 		attributes = append(attributes, "refused", err)
 	}
-	s.log.Info("API call", attributes...)
+	s.log.InfoContext(c.Request().Context(), "API call", attributes...)
 }
 
 // challenge is the WWW-Authenticate header of a 401.

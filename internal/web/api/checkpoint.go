@@ -193,7 +193,9 @@ func (s *Server) revokeApproval(c echo.Context) error {
 	if err := s.store.Checkpoints.Revoke(c.Request().Context(), userID, c.Param("id")); err != nil {
 		return err
 	}
-	s.log.Info("approval revoked", "approval", c.Param("id"), "userId", userID, "address", c.RealIP())
+	s.log.InfoContext(
+		c.Request().Context(), "approval revoked", "approval", c.Param("id"), "userId", userID, "address", c.RealIP(),
+	)
 	return c.JSON(http.StatusOK, done{true})
 }
 

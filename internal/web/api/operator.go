@@ -157,7 +157,7 @@ func (s *Server) retryNotification(c echo.Context) error {
 	if err := s.store.Tasks.ResendNotice(c.Request().Context(), id); err != nil {
 		return err
 	}
-	s.log.Info("notification resent", "notification", id, "address", c.RealIP())
+	s.log.InfoContext(c.Request().Context(), "notification resent", "notification", id, "address", c.RealIP())
 	return c.JSON(http.StatusOK, done{true})
 }
 

@@ -94,7 +94,8 @@ func NewEcho(log *slog.Logger) *echo.Echo {
 	e.HTTPErrorHandler = httpjson.ErrorHandler(log)
 	e.Use(middleware.RecoverWithConfig(middleware.RecoverConfig{
 		LogErrorFunc: func(c echo.Context, err error, stack []byte) error {
-			log.Error("handler panicked", "path", c.Request().URL.Path, "error", err, "stack", string(stack))
+			r := c.Request()
+			log.ErrorContext(r.Context(), "handler panicked", "path", r.URL.Path, "error", err, "stack", string(stack))
 			return err
 		},
 	}))
@@ -105,7 +106,7 @@ func NewEcho(log *slog.Logger) *echo.Echo {
 // those that are always readable.
 var exposed = []string{
 	"Retry-After", echo.HeaderWWWAuthenticate, echo.HeaderLocation, echo.HeaderAllow,
-	echo.HeaderContentDisposition, "Content-Range", "ETag",
+	echo.HeaderContentDisposition, "Content-Range", "ETag", echo.HeaderXRequestID,
 }
 
 // preflightAge is the time for which a browser may cache a CORS preflight, in seconds: the

@@ -29,9 +29,9 @@ func (s *Server) webSocket(c echo.Context) error {
 	if code == 0 || !websocket.IsWebSocketUpgrade(c.Request()) {
 		return err
 	}
-	s.log.Info(
-		"WebSocket refused", "code", int(code), "reason", err.Error(), "origin", c.Request().Header.Get(echo.HeaderOrigin),
-		"address", c.RealIP(),
+	s.log.InfoContext(
+		c.Request().Context(), "WebSocket refused", "code", int(code), "reason", err.Error(),
+		"origin", c.Request().Header.Get(echo.HeaderOrigin), "address", c.RealIP(),
 	)
 	return s.hub.Refuse(c.Response(), c.Request(), code, err.Error())
 }

@@ -91,7 +91,7 @@ func (h *Handler) startAction(a *actionCall, gated bool, noPreview error) (json.
 	case outcome.Kind == lifecycle.Unapproved && noPreview != nil:
 		return h.previewFailed(a, noPreview), nil
 	case outcome.Kind == lifecycle.Unapproved:
-		h.log.Warn("action refused", "requestId", a.id, "action", a.action.Name, "reason", outcome.Reason)
+		h.log.WarnContext(a.ctx, "action refused", "requestId", a.id, "action", a.action.Name, "reason", outcome.Reason)
 		return h.confirm(a, outcome.Outdated)
 	case !outcome.OK():
 		return nil, a.refused(outcome)
@@ -130,7 +130,7 @@ func (h *Handler) makePreview(a *actionCall) error {
 
 // previewFailed reports to Claude that no person was asked, because there is nothing to show them.
 func (h *Handler) previewFailed(a *actionCall, err error) json.RawMessage {
-	h.log.Warn("preview failed", "requestId", a.id, "action", a.action.Name, "error", err)
+	h.log.WarnContext(a.ctx, "preview failed", "requestId", a.id, "action", a.action.Name, "error", err)
 	return job.MustJSON(map[string]any{
 		"status": "error", "success": false,
 		"message":     "The preview of " + a.action.Name + " failed, so no one was asked, and nothing ran: " + err.Error(),

@@ -44,8 +44,8 @@ func Routes(log *slog.Logger, callerFunc func(context.Context) job.ID, routes ..
 		if slices.Contains(routes, c.Path()) {
 			return nil
 		}
-		log.Warn(
-			"call from a job refused", "method", c.Request().Method, "path", c.Request().URL.Path,
+		log.WarnContext(
+			c.Request().Context(), "call from a job refused", "method", c.Request().Method, "path", c.Request().URL.Path,
 			"requestId", callerFunc(c.Request().Context()),
 		)
 		httpjson.LogsItself(c)

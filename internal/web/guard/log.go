@@ -25,14 +25,14 @@ const (
 // ThinnedLog returns a log in which warnings and errors of one cause do not pile up: lines with the same
 // message about the same job are logged up to repeatedBurst at once, and then at most once in
 // repeatedEvery. Those about an unavailable store are logged much less: whatever needs the store fails
-// until it is back, which the store logs itself.
+// until it is back, which the store logs itself. Lines that are logged with the context of a request have its id.
 func ThinnedLog(log *slog.Logger) *slog.Logger {
 	byCause, err := lru.New[string, *bounds](knownCauses)
 	if err != nil {
 		return log // never: the size is positive
 	}
 	var mu sync.Mutex
-	return slog.New(&boundedLog{log.Handler(), func(r slog.Record, job string) *bounds {
+	return slog.New(&boundedLog{withRequestID{log.Handler()}, func(r slog.Record, job string) *bounds {
 		if r.Level < slog.LevelWarn {
 			return nil
 		}

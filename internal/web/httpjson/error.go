@@ -54,8 +54,8 @@ func Refuse(log *slog.Logger, err error, c echo.Context) *job.Error {
 	refusedForNow := e.Kind == job.Unavailable || e.Kind == job.TooMany
 	if status < http.StatusInternalServerError && !refusedForNow && c.Get(logsItselfKey) == nil &&
 		isWorthLogging(c.Request().Method, status) {
-		log.Info(
-			"request refused", "method", c.Request().Method, "path", c.Request().URL.Path, "status", status,
+		log.InfoContext(
+			c.Request().Context(), "request refused", "method", c.Request().Method, "path", c.Request().URL.Path, "status", status,
 			"address", c.RealIP(), "refused", e.Message,
 		)
 	}
@@ -91,7 +91,9 @@ func Explain(log *slog.Logger, err error, r *http.Request) *job.Error {
 	// Requests rejected because of load are counted, not logged: a client that sends too
 	// many would fill the log as well.
 	if status := job.HTTPStatus(e.Kind); status >= http.StatusInternalServerError && (e.Kind != job.Unavailable || e.Cause != nil) {
-		log.Error("request failed", "method", r.Method, "path", r.URL.Path, "status", status, "error", err, "fault", fault)
+		log.ErrorContext(
+			r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "status", status, "error", err, "fault", fault,
+		)
 	}
 	return e
 }

@@ -45,7 +45,8 @@ func upgrade(w http.ResponseWriter, r *http.Request) (*websocket.Conn, *bufio.Re
 		Subprotocols:    []string{Subprotocol}, Error: func(http.ResponseWriter, *http.Request, int, error) {},
 	}
 	h := &hijacker{ResponseWriter: w}
-	conn, err := upgrader.Upgrade(h, r, nil)
+	const id = "X-Request-Id" // the library does not send the headers of the answer
+	conn, err := upgrader.Upgrade(h, r, http.Header{id: w.Header()[id]})
 	if err == nil {
 		return conn, h.in, nil
 	}
