@@ -15,9 +15,9 @@ func (c *Client) Stats(ctx context.Context, userID string) (Answer[Stats], error
 	return Call[Stats](ctx, c, http.MethodGet, "/api/stats"+asUser(userID), nil)
 }
 
-// Ready checks whether the server can work. If it cannot, the error contains the reason.
+// Ready returns whether the server can work, and if not, why. A user's token is not allowed to read it.
 func (c *Client) Ready(ctx context.Context) (Answer[Readiness], error) {
-	return Call[Readiness](ctx, c, http.MethodGet, "/readyz", nil)
+	return Call[Readiness](ctx, c, http.MethodGet, "/api/readiness", nil)
 }
 
 // Examine has the server check its store for entries that do not match the records of jobs. With

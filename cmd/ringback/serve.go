@@ -73,7 +73,9 @@ func serve(cmd *cobra.Command, o server.Options, demo bool) error {
 		token, key = apikey.New("demo", time.Time{})
 		o.Keys = append(o.Keys, key)
 	}
-	log := newLogger(c, os.Stderr)
+	o.Level = new(slog.LevelVar)
+	o.Level.Set(c.LogLevel)
+	log := newLogger(c, o.Level, os.Stderr)
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	o.Reload = reloads(ctx, stop)
@@ -116,6 +118,9 @@ func banner(w io.Writer, r server.Running) {
 	if r.CallbackURL != "" {
 		fmt.Fprintf(w, "  callbacks %s\n", r.CallbackURL)
 	}
+	if r.OperatorURL != "" {
+		fmt.Fprintf(w, "  operators %s\n", r.OperatorURL)
+	}
 	fmt.Fprintf(w, "  store   %s\n  claude  %s\n  sandbox %s\n", r.Store, r.Claude, r.Sandbox)
 	if r.EnvFile != "" {
 		fmt.Fprintf(w, "  env     %s\n", r.EnvFile)
@@ -125,8 +130,8 @@ func banner(w io.Writer, r server.Running) {
 	}
 }
 
-func newLogger(c config.Config, w *os.File) *slog.Logger {
-	options := &slog.HandlerOptions{Level: c.LogLevel}
+func newLogger(c config.Config, level slog.Leveler, w *os.File) *slog.Logger {
+	options := &slog.HandlerOptions{Level: level}
 	if c.LogFormat == "text" || c.LogFormat == "auto" && term.IsTerminal(int(w.Fd())) {
 		return slog.New(slog.NewTextHandler(w, options))
 	}

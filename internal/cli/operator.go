@@ -81,8 +81,9 @@ func (p printer) stats(s client.Stats) {
 func (a *app) doctorCommand() *cobra.Command {
 	var mend, offline bool
 	c := &cobra.Command{
-		Use: "doctor", Short: "Show Claude's current limits and waiting notifications, and check the store", Args: atMost(0, ""),
-		Long: "Look for inconsistencies in the store: slots that no job uses, jobs missing in a list, jobs that nothing will continue.\n\n" +
+		Use: "doctor", Short: "Show what keeps jobs from running, and check the store", Args: atMost(0, ""),
+		Long: "Show why the server is not ready, if it is not, Claude's current limits, which servers use the store, the oldest open question and what notifications wait.\n\n" +
+			"Then look for inconsistencies in the store: slots that no job uses, jobs missing in a list, jobs that nothing will continue.\n\n" +
 			"The records of jobs are the truth. A server checks and repairs its store when it starts and every quarter of an hour; this shows what it would find now. " +
 			"With --offline the store of the configuration here (REDIS_URL, DATA_DIR) is checked without a server.",
 	}
@@ -101,12 +102,15 @@ func (a *app) doctorCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		limits := []job.Limit(nil)
-		if ready, err := a.api.Ready(cmd.Context()); !offline && err == nil { // the examination has reported why it is not ready
-			limits = ready.Value.Limits
+		var ready client.Answer[client.Readiness]
+		if !offline {
+			if ready, err = a.api.Ready(cmd.Context()); err != nil {
+				return err
+			}
 		}
 		if err := show(a, cmd, report, nil, func(p printer, r job.Examination) {
-			p.limits(limits)
+			p.installation(ready.Value, r)
+			p.limits(ready.Value.Limits)
 			p.notificationCounts(r.Notifications)
 			p.report(r)
 		}); err != nil {
@@ -120,6 +124,23 @@ func (a *app) doctorCommand() *cobra.Command {
 	c.Flags().BoolVar(&mend, "mend", false, "repair what is found")
 	c.Flags().BoolVar(&offline, "offline", false, "check the store directly, if no server runs")
 	return c
+}
+
+// installation prints what keeps jobs from running, and the servers of the store.
+func (p printer) installation(ready client.Readiness, r job.Examination) {
+	for _, problem := range ready.Problems {
+		p.printf("%s\n", p.paint(red, "The server is not ready: "+oneLine(problem)))
+	}
+	for _, warning := range ready.Warnings {
+		p.printf("%s\n", p.paint(yellow, "Warning: "+oneLine(warning)))
+	}
+	p.printf("The store has format %d.\n", r.Format)
+	for _, server := range r.Servers {
+		p.printf("Server: %s\n", oneLine(server))
+	}
+	if !r.OldestQuestion.IsZero() {
+		p.printf("The oldest open question is of %s.\n", p.time(r.OldestQuestion, time.DateTime))
+	}
 }
 
 // limits prints Claude's current rate limits.

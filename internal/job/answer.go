@@ -2,6 +2,7 @@ package job
 
 import (
 	"encoding/json"
+	"net/http"
 	"slices"
 	"time"
 )
@@ -123,13 +124,22 @@ type NotificationList struct {
 	Notifications []Notification `json:"notifications"` // The undelivered notifications, oldest first.
 }
 
-// Readiness answers GET /readyz.
+// Readiness answers GET /api/readiness, and GET /readyz of the operators' listener.
 type Readiness struct {
-	Status string `json:"status"` // Always "ready".
+	Status   string   `json:"status"`             // "ready" if the server can work; otherwise "not ready".
+	Problems []string `json:"problems,omitempty"` // The reasons why it is not.
 	// Sandbox describes how what runs for jobs is confined.
 	Sandbox  string   `json:"sandbox"`
 	Warnings []string `json:"warnings,omitempty"` // Problems that do not keep the server from working.
 	Limits   []Limit  `json:"limits,omitempty"`   // Claude's rate limits that currently keep jobs waiting, of all nodes.
+}
+
+// HTTPStatus is the status with which probes are answered.
+func (r Readiness) HTTPStatus() int {
+	if len(r.Problems) == 0 {
+		return http.StatusOK
+	}
+	return http.StatusServiceUnavailable
 }
 
 // Counts count the jobs that are retained, of all users. A status or kind without jobs
@@ -289,6 +299,11 @@ type Examination struct {
 	Findings []Finding `json:"findings"` // The inconsistencies; if there are too many, only the first.
 	// Notifications counts the undelivered ones, by receiver.
 	Notifications []NotificationCount `json:"notifications,omitempty"`
+	Format        int                 `json:"format"` // The format in which the store is written.
+	// Servers are those that use the store, each with the format that it writes; none of an embedded store.
+	Servers []string `json:"servers,omitempty"`
+	// OldestQuestion is the time of the oldest question that no one has answered; absent if there is none.
+	OldestQuestion time.Time `json:"oldestQuestion,omitzero"`
 }
 
 // Add counts a finding.

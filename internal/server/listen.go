@@ -45,19 +45,52 @@ func listen(ctx context.Context, variable, addr string) (listener net.Listener, 
 	return listener, nil
 }
 
-// startListeners listens for the API and, if they have their own address, for callbacks.
-func (n *node) startListeners(ctx context.Context) (stop func(), err error) {
-	c := n.opts.Config
-	if n.listener, err = listen(ctx, "LISTEN_ADDR", c.ListenAddr); err != nil {
-		return nil, err
+// address is a place at which a server listens.
+type address struct{ variable, addr string }
+
+const operatorVariable = "OPERATOR_LISTEN_ADDR"
+
+// addresses are those of a configuration: of the API, of callbacks and of operators. The address is empty if there is no
+// such listener, and for callbacks that the API's listener takes.
+func addresses(c config.Config) [3]address {
+	all := [...]address{{"LISTEN_ADDR", c.ListenAddr}, {"CALLBACK_LISTEN_ADDR", ""}, {operatorVariable, c.OperatorListenAddr}}
+	if c.OwnCallbackListener() {
+		all[1].addr = c.CallbackListenAddr
 	}
-	if n.callbacks = n.listener; c.OwnCallbackListener() {
-		if n.callbacks, err = listen(ctx, "CALLBACK_LISTEN_ADDR", c.CallbackListenAddr); err != nil {
-			n.listener.Close()
+	return all
+}
+
+// startListeners listens at the node's addresses. Several servers on one machine have the same default for
+// operators: all but the first start without.
+func (n *node) startListeners(ctx context.Context) (stop func(), err error) {
+	var all [3]net.Listener
+	stop = func() {
+		for _, l := range all {
+			if l != nil {
+				_ = l.Close()
+			}
+		}
+	}
+	for i, p := range addresses(n.opts.Config) {
+		if p.addr == "" {
+			continue
+		}
+		l, err := listen(ctx, p.variable, p.addr)
+		switch {
+		case err == nil:
+			all[i] = l
+		case p.variable == operatorVariable && !n.opts.Config.OperatorIsSet():
+			n.noOperators = "There is no listener for operators: " + err.Error() + "."
+		default:
+			stop()
 			return nil, err
 		}
 	}
-	return func() { _, _ = n.listener.Close(), n.callbacks.Close() }, nil
+	n.listener, n.callbacks, n.operators = all[0], all[1], all[2]
+	if n.callbacks == nil {
+		n.callbacks = n.listener
+	}
+	return stop, nil
 }
 
 // checkAddress returns an error if this machine does not have an address, or no such port. A server
@@ -135,9 +168,8 @@ func (n *node) servers() (servers, error) {
 		SlackSecret: c.SlackSecret, InboundSecrets: inbound, Keys: n.keys, JWTSecret: c.JWTSecret, TokenMaxAge: c.TokenMaxAge,
 		Pages:       job.Pages(c.PublicURL),
 		CORSOrigins: c.CORSOrigins, Limit: n.connections.Middleware, CallbackBaseURL: n.callbackBaseURL(),
-		Ready: n.ready, RefusingFunc: n.refusing.Load, RoomFunc: n.checkStoreRoom, Budgets: budgetsOf(c),
-		Sandbox: n.sandbox.description, Files: n.files,
-		WorkspaceDir: n.workspaceDir, DiffPage: n.diffPage, Metrics: n.metrics.Handler(), Version: n.opts.Version,
+		Ready: n.ready, RefusingFunc: n.refusing.Load, RoomFunc: n.checkStoreRoom, Budgets: budgetsOf(c), Files: n.files,
+		WorkspaceDir: n.workspaceDir, DiffPage: n.diffPage, Version: n.opts.Version,
 		Contracts: n.contracts, ReloadKinds: func() (job.KindsReload, error) { return n.reloadKinds(byAPI) },
 	}, n.log)
 	public := n.newEcho()
@@ -152,9 +184,12 @@ func (n *node) servers() (servers, error) {
 	}, n.refusals)
 	pages.Register(public)
 	public.HTTPErrorHandler = pages.Errors(public.HTTPErrorHandler)
-	n.doors = n.newServer(n.doorRoutes(callbacks), nil)
+	n.doors = n.newServer(n.connections, n.doorRoutes(callbacks), nil)
 	n.doors.BaseContext = callerOf
-	served := servers{n.newServer(public, n.connections.Listener(n.listener)), n.doors}
+	served := servers{n.newServer(n.connections, public, n.connections.Listener(n.listener)), n.doors}
+	if n.operators != nil {
+		served = append(served, n.operatorServer())
+	}
 	if n.callbacks == n.listener {
 		callbacks.Register(public)
 		return served, nil
@@ -163,7 +198,7 @@ func (n *node) servers() (servers, error) {
 	own.Use(guard.Checks(append(n.hosts(c.CallbackListenAddr), guard.NewOrigins(nil).Check)...))
 	all.RegisterHealth(own)
 	callbacks.Register(own)
-	return append(served, n.newServer(own, n.connections.CallbackListener(n.callbacks))), nil
+	return append(served, n.newServer(n.connections, own, n.connections.CallbackListener(n.callbacks))), nil
 }
 
 // doorRoutes returns the routes that a job in a sandbox may call: its callbacks.
@@ -210,15 +245,15 @@ func (n *node) hosts(addr string) []guard.Check {
 	return []guard.Check{guard.Hosts(names)}
 }
 
-// newServer returns a server. Each of its answers has the id of its request.
-func (n *node) newServer(handler http.Handler, listener net.Listener) served {
+// newServer returns a server that counts its connections. Each of its answers has the id of its request.
+func (n *node) newServer(counted *guard.Connections, handler http.Handler, listener net.Listener) served {
 	tracked := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		handler.ServeHTTP(w, r.WithContext(guard.Identify(store.TrackWrites(r.Context()), w, r)))
 	})
 	return served{&http.Server{
-		Handler: n.connections.Handler(tracked), ConnState: n.connections.State, ReadHeaderTimeout: 10 * time.Second,
+		Handler: counted.Handler(tracked), ConnState: counted.State, ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout: 30 * time.Second,
-		ConnContext: n.connections.Context, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		ConnContext: counted.Context, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelDebug),
 	}, listener}
 }

@@ -56,6 +56,8 @@ type Options struct {
 	TakeOver bool
 	// Version is the version in /healthz.
 	Version string
+	// Level is the lowest level of the log, which operators can change.
+	Level *slog.LevelVar
 	// Reload reloads the kinds with each value; nil: nothing does but the API.
 	Reload <-chan os.Signal
 	// Watch reloads the kinds whenever their files change.
@@ -69,6 +71,8 @@ type Running struct {
 	URL string
 	// CallbackURL is the URL of the callbacks' own listener, if there is one.
 	CallbackURL string
+	// OperatorURL is the URL of the operators' listener, if there is one.
+	OperatorURL string
 	Store       string
 	Claude      string
 	// Sandbox describes the confinement of jobs.
@@ -88,7 +92,7 @@ func (n *node) parts() []part {
 	return []part{
 		n.startProcess, n.startWatchdog, n.startKinds, n.startKeys, n.startDataDir, n.startListeners, n.startStore, n.startSandbox,
 		n.startMembership,
-		n.startPeople,     // the rules for jobs, and whoever asks and notifies people
+		n.startPeople,     // the rules for jobs, and what asks and notifies people
 		n.startNode,       // its name in the store; from here on, no other node has its jobs
 		n.startBackground, // what watches and tidies up
 		n.startServers,
@@ -205,6 +209,9 @@ type node struct {
 	listener   net.Listener
 	// callbacks is the listener for callbacks: the same listener, or their own.
 	callbacks net.Listener
+	// operators is the operators' listener; nil if there is none. noOperators is the reason if there should be one.
+	operators   net.Listener
+	noOperators string
 	// unserved receives the first failure of a listener, and lost the reason why the node cannot wait for its turns.
 	unserved <-chan error
 	lost     chan error
@@ -267,10 +274,17 @@ func (n *node) subscribers() []store.Subscriber {
 	return all
 }
 
-// ready returns the problems that prevent the node from working, and warnings.
-func (n *node) ready(ctx context.Context) (problems, warnings []string) {
+// readyTimeout is the time in which the store must respond for the node to count as ready. It is short
+// because load balancers give up soon.
+const readyTimeout = 800 * time.Millisecond
+
+// ready returns whether the node can work, and why not.
+func (n *node) ready(ctx context.Context) job.Readiness {
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
 	problems, notices := n.storeFitness().texts()
-	if err := n.store.Ping(ctx); err != nil {
+	limits, err := n.store.Limits.List(ctx)
+	if err != nil {
 		problem, _ := whyUnusable(err)
 		problems = []string{problem}
 	}
@@ -284,10 +298,14 @@ func (n *node) ready(ctx context.Context) (problems, warnings []string) {
 	} else if problem := n.checkStoreRoom(); problem != nil {
 		problems = append(problems, problem.Error())
 	}
-	return problems, slices.Concat(
-		n.madeUp(), n.limitWarnings(ctx), n.keyWarnings(), n.misspelt, notices,
+	r := job.Readiness{Status: "ready", Problems: problems, Sandbox: n.sandbox.description, Limits: limits, Warnings: slices.Concat(
+		n.madeUp(), limitWarnings(limits), n.keyWarnings(), n.misspelt, notices,
 		checkOwnAnswers(n.opts.Config, n.sandbox.InForce(), n.jobs.Kinds()),
-	)
+	)}
+	if len(problems) > 0 {
+		r.Status = "not ready"
+	}
+	return r
 }
 
 // madeUp warns if results are made up.
@@ -302,12 +320,7 @@ func (n *node) madeUp() []string {
 
 // limitWarnings returns the limits that Claude's accounts have reached: jobs are
 // accepted, but wait.
-func (n *node) limitWarnings(ctx context.Context) []string {
-	limits, err := n.store.Limits.List(ctx)
-	if err != nil {
-		return nil // an unavailable store is reported separately
-	}
-	var warnings []string
+func limitWarnings(limits []job.Limit) (warnings []string) {
 	for _, l := range limits {
 		why := "at a limit"
 		if l.Code == job.CodeSignedOut {
@@ -329,7 +342,10 @@ func (n *node) announce() {
 	if n.callbacks != n.listener {
 		r.CallbackURL = "http://" + n.callbacks.Addr().String()
 	}
-	r.Warnings = slices.DeleteFunc([]string{n.db.warning, n.sandbox.warning}, func(text string) bool { return text == "" })
+	if n.operators != nil {
+		r.OperatorURL = "http://" + n.operators.Addr().String()
+	}
+	r.Warnings = slices.DeleteFunc([]string{n.db.warning, n.sandbox.warning, n.noOperators}, func(text string) bool { return text == "" })
 	for _, text := range n.storeFitness().Warnings {
 		r.Warnings = append(r.Warnings, n.db.subject+" "+text+".")
 	}
@@ -350,8 +366,8 @@ func (n *node) announce() {
 			strings.Join(needCallbacks(n.jobs.Kinds()), ", ")+".")
 	}
 	n.log.Info(
-		"listening", "url", r.URL, "callbackUrl", r.CallbackURL, "config", n.opts.Config, "apiKeys", n.keys.Len(), "store", r.Store,
-		"claude", r.Claude, "sandbox", r.Sandbox, "envFile", r.EnvFile,
+		"listening", "url", r.URL, "callbackUrl", r.CallbackURL, "operatorUrl", r.OperatorURL, "config", n.opts.Config,
+		"apiKeys", n.keys.Len(), "store", r.Store, "claude", r.Claude, "sandbox", r.Sandbox, "envFile", r.EnvFile,
 	)
 	if n.opts.Started != nil {
 		n.opts.Started(r)

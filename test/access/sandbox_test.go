@@ -25,7 +25,7 @@ func TestStartSaysWhatConfinesJobs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			n := rig.Start(t, c.env)
-			if got := n.Want(t, 200, "GET", "/readyz", nil); !strings.HasPrefix(got["sandbox"].(string), c.ready) {
+			if got := n.WantReady(t); !strings.HasPrefix(got["sandbox"].(string), c.ready) {
 				t.Errorf("/readyz says %v, want %s", got, c.ready)
 			}
 			must.Eventually(t, "the start to say "+c.started, func() bool { return strings.Contains(n.Log.String(), c.started) })

@@ -110,6 +110,9 @@ func TestCrowdsAtTheDoorOfTheAPI(t *testing.T) {
 					if status, _, text, err := once(t, "GET", callbacks+"/healthz", "", ""); status != 200 {
 						t.Errorf("%s: /healthz was answered %d %s %v", what, status, text, err)
 					}
+					if status, _, text, err := once(t, "GET", s.OperatorURL+"/metrics", "", ""); status != 200 {
+						t.Errorf("%s: /metrics was answered %d %s %v", what, status, text, err)
+					}
 				}
 			}
 			auth := "Authorization: Bearer " + backendKey + "\r\nHost: localhost\r\n"
@@ -282,7 +285,7 @@ func TestWebSocketsHaveLimits(t *testing.T) {
 	}
 	var text string
 	harness.Eventually(t, "the last one to be counted", func() bool { // a handshake is answered before its client is registered
-		_, _, text, _ = once(t, "GET", s.URL+"/metrics", "", "")
+		_, _, text, _ = once(t, "GET", s.OperatorURL+"/metrics", "", "")
 		return strings.Contains(text, "ringback_websocket_clients 12")
 	})
 	for _, want := range []string{`ringback_websockets_refused_total{limit="user"} 11`, `ringback_websockets_refused_total{limit="address"} 2`, `ringback_websockets_refused_total{limit="node"} 1`} {
@@ -300,5 +303,23 @@ func TestWebSocketsHaveLimits(t *testing.T) {
 	})
 	for _, conn := range held {
 		conn.Close()
+	}
+}
+
+// A crowd at the operators' listener shuts neither it nor the others.
+func TestCrowdsAtTheDoorOfOperators(t *testing.T) {
+	t.Parallel()
+	s := harness.Start(t, harness.Vars{"CLAUDE_BIN": "simulate"}, nil)
+	for what, text := range map[string]string{"silent": "", "half a head": "GET /metrics HTTP/1.1\r\nHost: localhost\r\nX-"} {
+		var many crowd
+		for range 60 {
+			many.say(strings.TrimPrefix(s.OperatorURL, "http://"), text)
+		}
+		for _, url := range []string{s.OperatorURL + "/readyz", s.URL + "/api/jobs"} {
+			if status, _, text, err := once(t, "GET", url, "", ""); status != 200 {
+				t.Errorf("%s: %s answered %d %s %v", what, url, status, text, err)
+			}
+		}
+		many.goHome()
 	}
 }

@@ -60,7 +60,7 @@ func TestAServerWithoutKeysServesNobodyThroughAProxy(t *testing.T) {
 		"X-Forwarded-For: 203.0.113.7": "403", "X-Forwarded-For: 127.0.0.1, 10.0.0.7": "403", "Forwarded: for=\"[2001:db8::1]\"": "403", "X-Real-IP: 203.0.113.7": "403",
 		"X-Forwarded-For: 127.0.0.1": "200", "X-Other: 203.0.113.7": "200",
 	} {
-		for _, path := range []string{"/api/jobs", "/", "/client.js", "/metrics", "/openapi.json"} {
+		for _, path := range []string{"/api/jobs", "/", "/client.js", "/readyz", "/openapi.json"} {
 			if status := sendRaw(t, s.URL, "GET "+path+" HTTP/1.1\r\nHost: localhost\r\n"+header+"\r\n"); status != want {
 				t.Errorf("GET %s with %q was answered %s, want %s", path, header, status, want)
 			}
@@ -78,7 +78,7 @@ func TestHostsOfOthersAreRefused(t *testing.T) {
 	s := harness.Start(t, harness.Vars{"ALLOWED_HOSTS": "ringback.example,[fd00::7]", "API_KEYS": backendKey, "CLAUDE_BIN": "simulate"}, nil)
 	_, port, _ := net.SplitHostPort(strings.TrimPrefix(s.URL, "http://"))
 	for _, host := range foreignHosts(port) {
-		for _, path := range []string{"/api/jobs", "/healthz", "/metrics", "/progress", "/nothing/here"} {
+		for _, path := range []string{"/api/jobs", "/healthz", "/readyz", "/progress", "/nothing/here"} {
 			if status := sendRaw(t, s.URL, "GET "+path+" HTTP/1.1\r\nHost: "+host+"\r\n"); status != "403" && status != "400" {
 				t.Errorf("GET %s of %q was answered %s", path, host, status)
 			}
@@ -393,7 +393,7 @@ func TestEveryRouteToEveryStranger(t *testing.T) {
 	}
 	for _, r := range documentedRoutes(t) {
 		claude := strings.HasPrefix(r.Path, "/api/claude/") || r.Path == "/progress" || r.Path == "/suggestions"
-		open := r.Path == "/healthz" || r.Path == "/readyz" || r.Path == "/metrics"
+		open := r.Path == "/healthz" || r.Path == "/readyz"
 		contract := r.Path == "/openapi.json" || r.Path == "/asyncapi.json" // for anyone, but not with wrong credentials
 		r.Path = strings.Replace(r.Path, "/api/jobs/nosuch", "/api/jobs/"+id, 1)
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {

@@ -154,7 +154,7 @@ func TestABrokenFileOfKeysTakesNothingAway(t *testing.T) {
 		}
 	})
 	warned := func() bool {
-		status, answer := harness.Send(t, s.URL, harness.Request{Method: "GET", Path: "/readyz"})
+		status, answer := harness.Send(t, s.OperatorURL, harness.Request{Method: "GET", Path: "/readyz"})
 		if status != 200 {
 			t.Errorf("a server that works is not ready: %d %v", status, answer)
 		}

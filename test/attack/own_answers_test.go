@@ -55,7 +55,7 @@ func TestWhereClaudeCouldAnswerItselfIsSaid(t *testing.T) {
 			t.Parallel()
 			maps.Copy(env, harness.Vars{"PROMPTS_DIR": prompts})
 			s := harness.Start(t, env, nil)
-			_, ready := harness.Send(t, s.URL, harness.Request{Method: "GET", Path: "/readyz"})
+			_, ready := harness.Send(t, s.OperatorURL, harness.Request{Method: "GET", Path: "/readyz"})
 			for where, text := range map[string]string{"the start": s.Log.String(), "/readyz": fmt.Sprint(ready), "check": checked(t, env)} {
 				if said := strings.Contains(text, "shell-by-rule (Bash(go test *))"); said != (name == "open") {
 					t.Errorf("%s names the kinds: %t\n%s", where, said, text)

@@ -102,7 +102,7 @@ func (s *session) send(c call) (int, []byte) {
 	if fault := s.http.answerFault(op, resp.StatusCode, resp.Header.Get("Content-Type"), text); fault != "" {
 		s.Errorf("%s %s with %v: not in the contract: %s", op.method, address, c.body, fault)
 	}
-	if resp.StatusCode >= 500 && c.op != "getReadiness" {
+	if resp.StatusCode >= 500 && c.op != "probe" {
 		s.Errorf("%s %s with %v was answered %d %s", op.method, address, c.body, resp.StatusCode, text)
 	}
 	if resp.StatusCode < 300 {

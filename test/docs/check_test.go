@@ -180,7 +180,7 @@ func TestCheckAndServeSayTheSameOfSettings(t *testing.T) {
 			}
 			n := rig.StartIn(t, dir, c.env)
 			must.Contain(t, n.Log.String(), c.says, "the start")
-			_, answer := n.Do(t, "GET", "/readyz", nil)
+			_, answer := n.Ready(t)
 			must.Equal(t, c.ready, strings.Contains(fmt.Sprint(answer["warnings"]), c.says), "said by /readyz", answer)
 		})
 	}

@@ -158,7 +158,9 @@ func (d *openAPI) responses(r contract.Route) object {
 		all[strconv.Itoa(a.Status)] = d.answer(a, recorded().Operations[r.Name])
 	}
 	for _, kind := range errorsOf(r) {
-		all[strconv.Itoa(job.HTTPStatus(kind))] = object{"$ref": "#/components/responses/" + responseName(kind)}
+		if status := strconv.Itoa(job.HTTPStatus(kind)); all[status] == nil { // else the route answers it differently
+			all[status] = object{"$ref": "#/components/responses/" + responseName(kind)}
+		}
 	}
 	return all
 }

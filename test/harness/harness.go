@@ -77,6 +77,8 @@ type Server struct {
 	URL string
 	// CallbackURL is the URL of its callback listener, if it has a separate one.
 	CallbackURL string
+	// OperatorURL is the URL of its operators' listener, if it has one.
+	OperatorURL string
 	Dir         string // its DATA_DIR
 	Log         *Log
 	Cmd         *exec.Cmd
@@ -109,7 +111,7 @@ func StartWith(t testing.TB, o Options) *Server {
 	t.Helper()
 	s := &Server{Log: NewLog(t), Dir: o.Env["DATA_DIR"], Cmd: exec.Command(binary, append([]string{"serve"}, o.Args...)...)}
 	all := Vars{
-		"LISTEN_ADDR": "127.0.0.1:0", "PATH": os.Getenv("PATH"), "HOME": t.TempDir(), "RINGBACK_SIMULATE_PACE": "1ms",
+		"LISTEN_ADDR": "127.0.0.1:0", "OPERATOR_LISTEN_ADDR": "127.0.0.1:0", "PATH": os.Getenv("PATH"), "HOME": t.TempDir(), "RINGBACK_SIMULATE_PACE": "1ms",
 		"CLAUDE_BIN": "simulate", "LOG_FORMAT": "text", "GORACE": "halt_on_error=1 exitcode=66 atexit_sleep_ms=0",
 	}
 	if s.Dir == "" {
@@ -168,9 +170,11 @@ func (s *Server) AwaitExit(t testing.TB) {
 	}
 }
 
-// listening matches the URLs that a server prints when it has started: its own, and that of
-// its callback listener if separate.
-var listening = regexp.MustCompile(`(?:Ringback listens on |"listening","url":")(http://[^\s"]+)(?:(?:\n  callbacks\s+|","callbackUrl":")(http://[^\s"]+))?(?:"|\n  store)`)
+// listening matches the URLs that a server prints when it has started: its own, and those of its listeners for
+// callbacks and operators, if it has them.
+var listening = regexp.MustCompile(`(?:Ringback listens on |"listening","url":")(http://[^\s"]+)` +
+	`(?:(?:\n  callbacks |","callbackUrl":")(http://[^\s"]+)|","callbackUrl":")?` +
+	`(?:(?:\n  operators |","operatorUrl":")(http://[^\s"]+))?(?:"|\n  store)`)
 
 func (s *Server) awaitStart(t testing.TB) {
 	t.Helper()
@@ -182,7 +186,7 @@ func (s *Server) awaitStart(t testing.TB) {
 		}
 		match := listening.FindStringSubmatch(s.Log.String())
 		if match != nil {
-			s.URL, s.CallbackURL = match[1], match[2]
+			s.URL, s.CallbackURL, s.OperatorURL = match[1], match[2], match[3]
 		}
 		return match != nil
 	})

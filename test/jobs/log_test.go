@@ -46,7 +46,7 @@ func TestTheLogTellsTheStoryOfJobs(t *testing.T) {
 			return anyLineHas(n.Log.String(), words)
 		})
 	}
-	metrics := harness.Text(t, n.URL+"/metrics")
+	metrics := n.Metrics(t)
 	for _, words := range [][]string{
 		{"ringback_jobs_ended_total", `status="expired"`, `code="callback_timeout"`, " 1"},
 		{"ringback_jobs_ended_total", `status="failed"`, " 1"},

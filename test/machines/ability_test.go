@@ -70,7 +70,7 @@ func TestANodeThatCannotRunTurnsLeavesTheJobsToOthers(t *testing.T) {
 				ids = append(ids, broken.Create(t, object{"userId": "u1"}))
 			}
 			must.Eventually(t, "the node to say what is wrong", func() bool {
-				status, answer := broken.Do(t, "GET", "/readyz", nil)
+				status, answer := broken.Ready(t)
 				return status == 503 && strings.Contains(fmt.Sprint(answer), b.says) && strings.Contains(broken.Log.String(), "node unfit: not taking jobs") && broken.Metric(t, "ringback_turns_blocked") == 1
 			})
 			for _, id := range ids { // some may be on their way back at that moment
@@ -84,7 +84,7 @@ func TestANodeThatCannotRunTurnsLeavesTheJobsToOthers(t *testing.T) {
 			later := broken.Create(t, object{"userId": "u1"})
 			b.repair()
 			broken.Await(t, later, "received")
-			must.Eventually(t, "the node to be ready", func() bool { status, _ := broken.Do(t, "GET", "/readyz", nil); return status == 200 })
+			must.Eventually(t, "the node to be ready", func() bool { status, _ := broken.Ready(t); return status == 200 })
 		})
 	}
 }

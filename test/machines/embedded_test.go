@@ -116,7 +116,7 @@ func TestTheEmbeddedRedisIsStartedAgain(t *testing.T) {
 		time.Sleep(300 * time.Millisecond) // so that reports are in flight
 		killRedis(t, n)
 	}
-	must.Eventually(t, "the server to be ready again", func() bool { status, _ := n.Do(t, "GET", "/readyz", nil); return status == http.StatusOK })
+	must.Eventually(t, "the server to be ready again", func() bool { status, _ := n.Ready(t); return status == http.StatusOK })
 	close(r.stop)
 	reporting.Wait()
 	rig.Release(t, dir)

@@ -56,7 +56,7 @@ func TestVersionsThatDoNotGoTogetherDoNotRunTogether(t *testing.T) {
 	// A node that was silent while a newer version took over the store ends itself.
 	id := first.Create(t, object{"userId": "u1"})
 	first.Await(t, id, "received")
-	if status, _ := first.Do(t, http.MethodGet, "/readyz", nil); status != http.StatusOK {
+	if status, _ := first.Ready(t); status != http.StatusOK {
 		t.Errorf("/readyz answered %d", status)
 	}
 	client.Set(ctx, "rb:{00}:format", 99, 0)

@@ -74,7 +74,7 @@ func TestAJobThatPrintsWithoutEndFillsNoDisk(t *testing.T) {
 			must.Eventually(t, "the files of the turns to be removed", func() bool {
 				return len(must.Get(filepath.Glob(filepath.Join(dir, "data/nodes/*/jobs/*/turn-*")))(t)) == 0
 			})
-			n.Want(t, http.StatusOK, "GET", "/readyz", nil)
+			n.WantReady(t)
 			if used := most(); used > 250<<20 {
 				t.Errorf("%d MiB of the disk were used", used>>20)
 			}
@@ -111,7 +111,7 @@ func TestAFullDiskStopsNoServer(t *testing.T) {
 			})
 			must.OK(t, os.WriteFile(filepath.Join(works[0], "fill"), nil, 0o600))
 			must.Eventually(t, "the disk to be full", func() bool {
-				status, answer := n.Do(t, "GET", "/readyz", nil)
+				status, answer := n.Ready(t)
 				return status == http.StatusServiceUnavailable && strings.Contains(fmt.Sprint(answer), "nothing can be written")
 			})
 			n = again(t, n, env)
@@ -124,7 +124,7 @@ func TestAFullDiskStopsNoServer(t *testing.T) {
 			}
 			must.Equal(t, "cancelled", n.Want(t, http.StatusOK, "POST", "/api/jobs/"+other+"/cancel", object{})["status"], "cancelled, another job is")
 			n.Want(t, http.StatusOK, "POST", "/api/jobs/"+id+"/cancel", object{})
-			must.Eventually(t, "the server to be ready", func() bool { status, _ := n.Do(t, "GET", "/readyz", nil); return status == http.StatusOK })
+			must.Eventually(t, "the server to be ready", func() bool { status, _ := n.Ready(t); return status == http.StatusOK })
 			n.Want(t, http.StatusOK, "POST", "/api/jobs/"+n.Create(t, object{"userId": "u3"})+"/cancel", object{})
 			must.NotContain(t, n.Log.String(), "the embedded Redis has ended")
 		})

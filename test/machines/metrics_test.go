@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"ringback/test/harness"
 	"ringback/test/must"
 	"ringback/test/rig"
 )
@@ -84,7 +83,7 @@ func TestMetricsSayWhatWaits(t *testing.T) {
 	guide := must.Get(os.ReadFile("../../docs/how-to/find-out.md"))(t)
 	var served string
 	must.Eventually(t, "the job's callback to be counted", func() bool { // after it was answered
-		served = harness.Text(t, n.URL+"/metrics")
+		served = n.Metrics(t)
 		return strings.Contains(served, "# HELP ringback_callback_seconds ")
 	})
 	for _, found := range regexp.MustCompile("`(ringback_[a-z_]+)").FindAllStringSubmatch(string(guide), -1) {

@@ -339,7 +339,7 @@ func (s *scene) settled() {
 	for _, n := range s.nodes {
 		must.Eventually(s.t, "the store to be there again", func() bool {
 			status, _ := n.Do(s.t, "GET", "/api/jobs?limit=1", nil)
-			ready, _ := n.Do(s.t, "GET", "/readyz", nil)
+			ready, _ := n.Ready(s.t)
 			return status == http.StatusOK && ready == http.StatusOK
 		})
 	}

@@ -58,7 +58,7 @@ func TestARedisThatIsChangedWhileItRunsIsSaid(t *testing.T) {
 	sample.OneIn(t, 3)
 	r := rig.StartRedis(t)
 	n := rig.Start(t, vars{"REDIS_URL": r.Restricted(t, append(store.Rights(), "+info")...)})
-	n.Want(t, http.StatusOK, "GET", "/readyz", nil)
+	n.WantReady(t)
 	for _, c := range []struct {
 		spoil, mend []string
 		says        string
@@ -70,16 +70,16 @@ func TestARedisThatIsChangedWhileItRunsIsSaid(t *testing.T) {
 	} {
 		r.Do(t, c.spoil...)
 		must.Eventually(t, "the server to say: "+c.says, func() bool {
-			status, answer := n.Do(t, "GET", "/readyz", nil)
+			status, answer := n.Ready(t)
 			return status == http.StatusServiceUnavailable && strings.Contains(rig.JSON(answer), c.says)
 		})
 		r.Do(t, c.mend...)
-		must.Eventually(t, "the server to be ready again", func() bool { status, _ := n.Do(t, "GET", "/readyz", nil); return status == http.StatusOK })
+		must.Eventually(t, "the server to be ready again", func() bool { status, _ := n.Ready(t); return status == http.StatusOK })
 	}
 	must.Equal(t, 3, strings.Count(n.Log.String(), "store unfit: a restart of this server would fail"), "three faults are logged … times")
 	r.Do(t, "config", "set", "appendonly", "no")
 	must.Eventually(t, "the server to warn", func() bool {
-		return strings.Contains(rig.JSON(n.Want(t, http.StatusOK, "GET", "/readyz", nil)), "the store keeps no append-only file")
+		return strings.Contains(rig.JSON(n.WantReady(t)), "the store keeps no append-only file")
 	})
 	r.Do(t, "config", "set", "appendonly", "yes")
 }
@@ -108,7 +108,7 @@ func TestARedisWhoseDiskFailsIsAnsweredFor(t *testing.T) {
 		}
 	}
 	must.Eventually(t, "the server not to be ready", func() bool {
-		_, answer := n.Do(t, "GET", "/readyz", nil)
+		_, answer := n.Ready(t)
 		return strings.Contains(rig.JSON(answer), "MISCONF")
 	})
 	must.OK(t, os.Remove(inTheWay))

@@ -140,7 +140,7 @@ func TestDrainWaitsForTheTurn(t *testing.T) {
 	t.Parallel()
 	first := startWaiting(t, nil, "--drain", "--drain-grace", "1s")
 	_ = first.Cmd.Process.Signal(syscall.SIGTERM)
-	must.Eventually(t, "the server not to be ready", func() bool { status, _ := first.Do(t, "GET", "/readyz", nil); return status == 503 })
+	must.Eventually(t, "the server not to be ready", func() bool { status, _ := first.Ready(t); return status == 503 })
 	waiting := first.Create(t, object{"userId": "u1"}) // a load balancer that has not noticed yet
 	must.Eventually(t, "jobs to be refused", func() bool {
 		status, answer := first.Do(t, "POST", "/api/jobs", object{"kind": "none"}) // an invalid one
@@ -224,7 +224,7 @@ func TestRedisAway(t *testing.T) {
 			t.Errorf("%s answered %d %v", path, status, answer)
 		}
 	}
-	if status, answer := n.Do(t, "GET", "/readyz", nil); status != http.StatusServiceUnavailable {
+	if status, answer := n.Ready(t); status != http.StatusServiceUnavailable {
 		t.Errorf("/readyz answered %d %v", status, answer)
 	}
 	if status, _ := n.Do(t, "GET", "/healthz", nil); status != http.StatusOK {

@@ -188,13 +188,13 @@ func TestAReplicaThatGoesIsSaid(t *testing.T) {
 	t.Parallel()
 	g := harness.StartSentinel(t)
 	n := rig.Start(t, vars{"REDIS_URL": g.URL, "REDIS_WAIT": "1"})
-	n.Want(t, http.StatusOK, "GET", "/readyz", nil)
+	n.WantReady(t)
 	replica := g.Other(g.Primary(t))
 	replica.Kill()
 	must.Eventually(t, "the server to say so", func() bool {
-		status, answer := n.Do(t, "GET", "/readyz", nil)
+		status, answer := n.Ready(t)
 		return status == http.StatusServiceUnavailable && strings.Contains(rig.JSON(answer), "the store has 0 replicas in step, and REDIS_WAIT=1 waits for more")
 	})
 	replica.Start(t)
-	must.Eventually(t, "the server to be ready again", func() bool { status, _ := n.Do(t, "GET", "/readyz", nil); return status == http.StatusOK })
+	must.Eventually(t, "the server to be ready again", func() bool { status, _ := n.Ready(t); return status == http.StatusOK })
 }

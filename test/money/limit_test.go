@@ -3,7 +3,6 @@ package money
 import (
 	"fmt"
 	"maps"
-	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -96,11 +95,11 @@ func TestRealCLIAtALimitCostsNoAttempt(t *testing.T) {
 			}
 
 			second := n.Create(t, object{"userId": "u2"}) // must not be started during the limit
-			ready := n.Want(t, 200, "GET", "/readyz", nil)
+			ready := n.WantReady(t)
 			if !strings.Contains(rig.JSON(ready), c.code) || !strings.Contains(rig.JSON(ready), "No job is started") {
 				t.Errorf("/readyz says %v", ready)
 			}
-			if resp, body := n.Raw(t, "GET", "/metrics"); resp.StatusCode != http.StatusOK || !strings.Contains(body, `ringback_claude_limited{code="`+c.code+`"} 1`) {
+			if body := n.Metrics(t); !strings.Contains(body, `ringback_claude_limited{code="`+c.code+`"} 1`) {
 				t.Errorf("/metrics says nothing of the limit")
 			}
 			limit.lifted.Store(true)
@@ -114,7 +113,7 @@ func TestRealCLIAtALimitCostsNoAttempt(t *testing.T) {
 			if !strings.Contains(told, "waiting_for_limit") || !strings.Contains(told, c.code) || !strings.Contains(told, "phaseUntil") {
 				t.Errorf("the user was told %s", told)
 			}
-			if ready := n.Want(t, 200, "GET", "/readyz", nil); ready["limits"] != nil {
+			if ready := n.WantReady(t); ready["limits"] != nil {
 				t.Errorf("afterwards /readyz says %v", ready)
 			}
 		})

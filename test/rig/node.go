@@ -194,9 +194,29 @@ func (n *Node) Raw(t testing.TB, method, path string, headers ...string) (resp *
 	return resp, string(text)
 }
 
+// Ready returns whether the server is ready, with its reasons, as its operators see them.
+func (n *Node) Ready(t testing.TB) (status int, reasons harness.Object) {
+	t.Helper()
+	return harness.Send(t, n.OperatorURL, harness.Request{Method: http.MethodGet, Path: "/readyz"})
+}
+
+// WantReady fails the test unless the server is ready, and returns what it reports.
+func (n *Node) WantReady(t testing.TB) harness.Object {
+	t.Helper()
+	status, reasons := n.Ready(t)
+	must.Equal(t, http.StatusOK, status, "/readyz", reasons)
+	return reasons
+}
+
+// Metrics returns all metrics.
+func (n *Node) Metrics(t testing.TB) string {
+	t.Helper()
+	return harness.Text(t, n.OperatorURL+"/metrics")
+}
+
 func (n *Node) Metric(t testing.TB, name string) float64 {
 	t.Helper()
-	match := regexp.MustCompile(`(?m)^` + name + ` (\S+)$`).FindStringSubmatch(harness.Text(t, n.URL+"/metrics"))
+	match := regexp.MustCompile(`(?m)^` + name + ` (\S+)$`).FindStringSubmatch(n.Metrics(t))
 	if match == nil {
 		t.Fatalf("there is no metric %s", name)
 	}

@@ -679,12 +679,21 @@ export interface components {
         Examination: {
             /** @description The inconsistencies; if there are too many, only the first. */
             findings: components["schemas"]["Finding"][];
+            /** @description The format in which the store is written. */
+            format: number;
             /** @description The number of inconsistencies found. */
             found: number;
             /** @description The number of inconsistencies repaired. */
             mended: number;
             /** @description `notifications` counts the undelivered ones, by receiver. */
             notifications?: components["schemas"]["NotificationCount"][];
+            /**
+             * Format: date-time
+             * @description The time of the oldest question that no one has answered; absent if there is none.
+             */
+            oldestQuestion?: string;
+            /** @description Those that use the store, each with the format that it writes; none of an embedded store. */
+            servers?: string[];
         };
         /** @description Something that a person has allowed and that did not succeed. */
         FailedAction: {
@@ -1965,13 +1974,15 @@ export interface components {
             /** @description `today` counts the jobs created today (UTC), without those that RETENTION has removed. */
             today: number;
         };
-        /** @description Answers GET /readyz. */
+        /** @description Answers GET /api/readiness, and GET /readyz of the operators' listener. */
         Readiness: {
             /** @description Claude's rate limits that currently keep jobs waiting, of all nodes. */
             limits?: components["schemas"]["Limit"][];
+            /** @description The reasons why it is not. */
+            problems?: string[];
             /** @description `sandbox` describes how what runs for jobs is confined. */
             sandbox: string;
-            /** @description Always "ready". */
+            /** @description "ready" if the server can work; otherwise "not ready". */
             status: string;
             /** @description Problems that do not keep the server from working. */
             warnings?: string[];

@@ -37,8 +37,11 @@ type Config struct {
 	ListenAddr string `env:"LISTEN_ADDR" envDefault:"127.0.0.1:3001"`
 	// CallbackListenAddr is the address of the callbacks' own listener; if it is empty or
 	// the same as ListenAddr, callbacks are served there.
-	CallbackListenAddr string        `env:"CALLBACK_LISTEN_ADDR"`
-	CallbackBaseURL    string        `env:"CALLBACK_BASE_URL"` // empty: localhost, at the callback listener's port
+	CallbackListenAddr string `env:"CALLBACK_LISTEN_ADDR"`
+	CallbackBaseURL    string `env:"CALLBACK_BASE_URL"` // empty: localhost, at the callback listener's port
+	// OperatorListenAddr is the address of the operators' own listener; empty for none.
+	OperatorListenAddr string        `env:"OPERATOR_LISTEN_ADDR"`
+	OperatorRemote     bool          `env:"OPERATOR_REMOTE"`
 	PublicURL          string        `env:"PUBLIC_URL"`
 	RedisURL           string        `env:"REDIS_URL" secret:"true"`
 	RedisWait          int           `env:"REDIS_WAIT"` // replicas
@@ -165,7 +168,10 @@ func LoadFrom(vars map[string]string) (Config, error) {
 	if c.UserLimit == 0 {
 		c.UserLimit = max(1, c.Workers-1) // always leaves one worker for other users
 	}
-	if c.CallbackListenAddr == "" && c.CallbackBaseURL == "" && !isLoopback(c.ListenAddr) {
+	if _, isSet := vars[operatorListenAddr]; !isSet { // a default of the library would replace an empty text, too
+		c.OperatorListenAddr = "127.0.0.1:9464"
+	}
+	if c.CallbackListenAddr == "" && c.CallbackBaseURL == "" && !IsLoopback(c.ListenAddr) {
 		c.CallbackListenAddr = besideOnLoopback(c.ListenAddr)
 	}
 	if c.CallbackBaseURL == "" {
@@ -250,6 +256,7 @@ func (c Config) bounds() []bound {
 	return []bound{
 		{"LISTEN_ADDR", c.ListenAddr, isAddress(c.ListenAddr), "host:port, such as 127.0.0.1:3001"},
 		{"CALLBACK_LISTEN_ADDR", c.CallbackListenAddr, !c.OwnCallbackListener() || isAddress(c.CallbackListenAddr), "host:port, such as 127.0.0.1:3002"},
+		{"OPERATOR_LISTEN_ADDR", c.OperatorListenAddr, c.OperatorListenAddr == "" || isAddress(c.OperatorListenAddr), "host:port, such as 127.0.0.1:9464, or nothing"},
 		{"CALLBACK_BASE_URL", c.CallbackBaseURL, plainURL(c.CallbackBaseURL, " '\"?#"), "http(s)://host:port without query"},
 		{"PUBLIC_URL", c.PublicURL, c.PublicURL == "" || plainURL(c.PublicURL, " '\"?#<>|"), "http(s)://host, or with the path below which a proxy serves the console, without query"},
 		{"CLAUDE_FALLBACK_MODEL", c.FallbackModel, isModel(c.FallbackModel), "the name of a model, such as sonnet"},
@@ -313,13 +320,16 @@ func (c Config) validate() error {
 	each(c.AllowedHosts, isHost, "ALLOWED_HOSTS: %q is not a host name: expected a name or an address without scheme and port, such as ringback.example.com")
 	each(c.RepositoryPaths, filepath.IsAbs, "REPOSITORY_PATHS: %q is not an absolute path")
 	each(c.SandboxReadable, filepath.IsAbs, "SANDBOX_READABLE: %q is not an absolute path")
+	check(IsLoopback(c.OperatorListenAddr) || c.OperatorRemote,
+		"OPERATOR_LISTEN_ADDR %s can be reached from other machines, and asks for no key: listen on 127.0.0.1, "+
+			"or keep others away by a firewall or a network policy and set OPERATOR_REMOTE=true", c.OperatorListenAddr)
 	faults = append(faults, c.checkSecrets()...)
 	if c.Secured() {
 		return errors.Join(faults...)
 	}
 	check(!slices.Contains(c.CORSOrigins, "*"),
 		"CORS_ORIGINS: * would let every page in a browser on this machine run jobs, because neither API_KEYS, API_KEYS_FILE nor JWT_SECRET is set: list the origins")
-	check(isLoopback(c.ListenAddr),
+	check(IsLoopback(c.ListenAddr),
 		"LISTEN_ADDR %s can be reached from other machines, but neither API_KEYS, API_KEYS_FILE nor JWT_SECRET is set: "+
 			"set one of them, or listen on 127.0.0.1", c.ListenAddr)
 	const behindProxy = "%s means that others reach this server through a proxy, but neither API_KEYS, API_KEYS_FILE nor JWT_SECRET is set, so anyone could run jobs: " +
@@ -377,7 +387,7 @@ func isHost(text string) bool {
 // in addition to the names of its machine. restricted is false if it accepts any name:
 // other machines can reach the address, and ALLOWED_HOSTS is empty.
 func (c Config) Hosts(addr string) (names []string, restricted bool) {
-	if !isLoopback(addr) && len(c.AllowedHosts) == 0 {
+	if !IsLoopback(addr) && len(c.AllowedHosts) == 0 {
 		return nil, false
 	}
 	names = slices.Clone(c.AllowedHosts)
@@ -387,7 +397,8 @@ func (c Config) Hosts(addr string) (names []string, restricted bool) {
 	return names, true
 }
 
-func isLoopback(addr string) bool {
+// IsLoopback reports whether only this machine can reach an address.
+func IsLoopback(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
 		return true // another check reports it
@@ -397,7 +408,14 @@ func isLoopback(addr string) bool {
 }
 
 // Public reports whether other machines can reach the API.
-func (c Config) Public() bool { return !isLoopback(c.ListenAddr) }
+func (c Config) Public() bool { return !IsLoopback(c.ListenAddr) }
+
+const operatorListenAddr = "OPERATOR_LISTEN_ADDR"
+
+// OperatorIsSet reports whether OperatorListenAddr was chosen. A server starts without its default.
+func (c Config) OperatorIsSet() bool {
+	return slices.ContainsFunc(c.Environ, func(entry string) bool { return strings.HasPrefix(entry, operatorListenAddr+"=") })
+}
 
 // OwnCallbackListener reports whether callbacks have their own listener, and are served
 // only there.
@@ -467,7 +485,7 @@ func (c Config) FindClaude() Claude {
 // LogValue keeps secrets out of logs.
 func (c Config) LogValue() slog.Value {
 	return slog.GroupValue(
-		slog.String("listen", c.ListenAddr), slog.String("callbacks", c.CallbackBaseURL),
+		slog.String("listen", c.ListenAddr), slog.String("callbacks", c.CallbackBaseURL), slog.String("operators", c.OperatorListenAddr),
 		slog.Int("workers", c.Workers), slog.Duration("callbackTimeout", c.CallbackTimeout),
 		slog.String("apiKeysFile", c.APIKeysFile), slog.Bool("jwt", c.JWTSecret != ""),
 	)

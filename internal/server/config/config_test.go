@@ -97,6 +97,22 @@ func TestOpenModeListensOnLoopbackOnly(t *testing.T) {
 	}
 }
 
+// The listener for operators asks for no key: that others reach it is to be decided.
+func TestOtherMachinesReachOperatorsOnlyIfThatIsSaid(t *testing.T) {
+	t.Parallel()
+	for addr, isLocal := range map[string]bool{
+		"127.0.0.1:9464": true, "localhost:9464": true, "[::1]:0": true, "": true, "0.0.0.0:9464": false, ":9464": false, "10.0.0.1:9464": false,
+	} {
+		vars := map[string]string{"OPERATOR_LISTEN_ADDR": addr, "API_KEYS": "a-key-of-the-back-end"}
+		c, err := config.LoadFrom(vars)
+		must.Equal(t, isLocal, err == nil, addr, err)
+		must.Equal(t, addr, c.OperatorListenAddr, "an empty one is none")
+		vars["OPERATOR_REMOTE"] = "true"
+		must.Get(config.LoadFrom(vars))(t)
+	}
+	must.Equal(t, "127.0.0.1:9464", must.Get(config.LoadFrom(nil))(t).OperatorListenAddr, "the default")
+}
+
 func TestCallbackURLFollowsThePort(t *testing.T) {
 	t.Parallel()
 	c, err := config.LoadFrom(map[string]string{"LISTEN_ADDR": "127.0.0.1:4000"})

@@ -48,7 +48,7 @@ const prefix = "RINGBACK_"
 
 // planned are settings of later versions. Whoever adds one takes it from this list.
 var planned = []string{
-	"OIDC_CLIENT_ID", "OIDC_ISSUER", "OPERATOR_LISTEN_ADDR", "PEOPLE_FILE", "SLACK_API_URL", "SLACK_APP_TOKEN",
+	"OIDC_CLIENT_ID", "OIDC_ISSUER", "PEOPLE_FILE", "SLACK_API_URL", "SLACK_APP_TOKEN",
 	"SLACK_BOT_TOKEN", "SLACK_CHANNEL", "SMTP_URL",
 }
 

@@ -31,14 +31,35 @@ func New(s *store.Store, jobs *lifecycle.Service, log *slog.Logger) *Doctor {
 // Examine inspects the whole store while servers are running; if mend is set, it repairs what it
 // finds. Error: Unavailable.
 func (d *Doctor) Examine(ctx context.Context, mend bool) (job.Examination, error) {
-	report := job.Examination{Findings: []job.Finding{}}
+	report := job.Examination{Findings: []job.Finding{}, Format: store.Format}
 	counts, err := d.store.Tasks.NoticeCounts(ctx)
+	if err == nil {
+		report.Servers, err = d.store.Nodes.Servers(ctx)
+	}
+	if err == nil {
+		report.OldestQuestion, err = d.oldestQuestion(ctx)
+	}
 	if err != nil {
 		return report, err
 	}
 	report.Notifications = slices.DeleteFunc(counts, func(c job.NotificationCount) bool { return c.Waiting+c.GivenUp == 0 })
 	err = d.store.Inspect(ctx, d.jobs, mend, report.Add)
 	return report, err
+}
+
+// oldestQuestion returns the time of the oldest open question; zero if there is none.
+func (d *Doctor) oldestQuestion(ctx context.Context) (oldest time.Time, err error) {
+	open := store.CheckpointQuery{Status: job.Open, Limit: 500}
+	for isFirst := true; isFirst || open.Cursor != ""; isFirst = false {
+		var page []job.Checkpoint
+		if page, open.Cursor, err = d.store.Checkpoints.List(ctx, open); err != nil {
+			return oldest, err
+		}
+		if len(page) > 0 { // newest first
+			oldest = page[len(page)-1].CreatedAt
+		}
+	}
+	return oldest, nil
 }
 
 // interval is the time between examinations of one store, by whatever node.

@@ -81,7 +81,7 @@ func serve(t *testing.T, db *store.Store, own kind.Source, rules lifecycle.Optio
 	s.jobs = lifecycle.New(s.store, kinds, rules)
 	s.checkpoints = checkpoint.New(s.store, s.jobs, checkpoint.Options{}, log)
 	opts.RefusingFunc = func() bool { return false }
-	opts.Ready = func(context.Context) (problems, warnings []string) { return nil, nil }
+	opts.Ready = func(context.Context) job.Readiness { return job.Readiness{} }
 	e := api.NewEcho(log)
 	api.New(s.store, s.jobs, hub.New(s.store, hub.Options{}, log), s.checkpoints, opts, log).Register(e)
 	s.http = e

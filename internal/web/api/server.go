@@ -39,25 +39,21 @@ type Options struct {
 	CORSOrigins []string
 	// CallbackBaseURL is the base URL of callbacks, for a person who plays Claude.
 	CallbackBaseURL string
-	// Ready returns the problems that keep the server from working, and warnings about
-	// those that do not.
-	Ready func(context.Context) (problems, warnings []string)
+	// Ready returns whether the server can work.
+	Ready func(context.Context) job.Readiness
 	// Budgets are the daily budgets of each user and of all jobs.
 	Budgets job.Spending
 	// RefusingFunc reports whether new jobs are rejected because the server is stopping.
 	RefusingFunc func() bool
 	// RoomFunc returns why the store has too little room for new jobs; nil for a store that always has.
 	RoomFunc func() error
-	// Sandbox describes how what runs for jobs is confined.
-	Sandbox string
-	Files   FilesFunc
+	Files    FilesFunc
 	// WorkspaceDir returns the directory of a job's repositories on this node; empty if
 	// they are not here.
 	WorkspaceDir func(job.ID) string
 	DiffPage     func(ctx context.Context, id job.ID, page job.DiffPage) ([]job.DiffOutput, error)
 	// Limit is the rate-limiting middleware; nil for none. Health is exempt.
 	Limit   echo.MiddlewareFunc
-	Metrics http.Handler
 	Version string
 	// ReloadKinds loads the files of the kinds again: all of them, or none.
 	ReloadKinds func() (job.KindsReload, error)
@@ -155,29 +151,11 @@ type health struct {
 	Version string `json:"version"` // The version of the server.
 }
 
-func (s *Server) metrics(c echo.Context) error {
-	s.opts.Metrics.ServeHTTP(c.Response(), c.Request())
-	return nil
+// probed answers with the status alone: anyone may ask.
+func (s *Server) probed(c echo.Context) error {
+	return c.NoContent(s.opts.Ready(c.Request().Context()).HTTPStatus())
 }
 
-// readyTimeout is the time in which the store must respond for the server to count as
-// ready. It is short because load balancers give up soon.
-const readyTimeout = 800 * time.Millisecond
-
-func (s *Server) ready(c echo.Context) error {
-	ctx, cancel := context.WithTimeout(c.Request().Context(), readyTimeout)
-	defer cancel()
-	problems, warnings := s.opts.Ready(ctx)
-	if len(problems) == 0 {
-		limits, err := s.store.Limits.List(ctx)
-		if err != nil {
-			return err
-		}
-		return c.JSON(http.StatusOK, job.Readiness{Status: "ready", Sandbox: s.opts.Sandbox, Warnings: warnings, Limits: limits})
-	}
-	e := job.Errorf(job.Unavailable, "Not ready")
-	for _, problem := range problems {
-		e.Details = append(e.Details, job.Detail{Message: problem})
-	}
-	return e
+func (s *Server) readiness(c echo.Context) error {
+	return c.JSON(http.StatusOK, s.opts.Ready(c.Request().Context()))
 }

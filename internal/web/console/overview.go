@@ -2,7 +2,6 @@ package console
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -19,8 +18,9 @@ type overviewView struct {
 	Counts          map[job.State]int64
 	Failed, Running []job.Job
 	Questions       []question
-	Limits          []job.Limit
-	Warnings        []string
+	// Limits and Warnings are why jobs do not run; none if the visitor has no access to them.
+	Limits   []job.Limit
+	Warnings []string
 	// Budgets are today's budgets; none if the visitor has no access to them.
 	Budgets []client.Budget
 	// People describes how fast people answer questions; nil if the visitor has no access to it.
@@ -56,14 +56,12 @@ func (c *Console) overview(v *visit) error {
 		}
 		shown.Counts, shown.Budgets = stats.Value.Jobs.ByStatus, stats.Value.Budgets
 		shown.People, shown.Charts = &stats.Value.Total, chartsOf(stats.Value.Days)
-	}
-	ready, err := v.api().Ready(ctx)
-	if e, ok := errors.AsType[*job.Error](err); ok { // its details explain why jobs do not run
-		for _, problem := range e.Details {
-			shown.Warnings = append(shown.Warnings, detailText(problem))
+		ready, err := v.api().Ready(ctx)
+		if err != nil {
+			return err
 		}
+		shown.Limits, shown.Warnings = ready.Value.Limits, slices.Concat(ready.Value.Problems, ready.Value.Warnings)
 	}
-	shown.Limits, shown.Warnings = ready.Value.Limits, append(shown.Warnings, ready.Value.Warnings...)
 	return v.render(
 		http.StatusOK, "overview", page{Title: "Overview", Tab: "overview", Watch: v.follow(), Follow: true, Data: shown},
 	)

@@ -32,7 +32,7 @@ func TestPagesNameWhatPeopleKnow(t *testing.T) {
 	s.answers = map[string]any{
 		"/api/jobs/x": x, "/api/sessions/s/messages": map[string]any{"messages": []job.Message{asked}},
 		"/api/jobs/x/audit": job.AuditEntry{Event: "answered", CheckpointID: "chk", By: &job.Actor{UserID: "ada"}},
-		"/api/checkpoints":  map[string]any{"checkpoints": []job.Checkpoint{s.asked}}, "/api/stats": map[string]any{"jobs": map[string]any{"byStatus": map[string]int{"running": 1234, "failed": 1}}},
+		"/api/checkpoints":  map[string]any{"checkpoints": []job.Checkpoint{s.asked}}, "/api/readiness": job.Readiness{}, "/api/stats": map[string]any{"jobs": map[string]any{"byStatus": map[string]int{"running": 1234, "failed": 1}}},
 	}
 	for path, wants := range map[string][]string{
 		"/jobs/x":       {`<h1><code>Paint &#34;it&#34;</code> <span`, "<title>Paint &#34;it&#34; x", "<strong>colour</strong>"},

@@ -302,9 +302,11 @@ type Budget struct {
 }
 
 const (
-	// ownDescriptors are for the store, the log and the like; turnDescriptors for each
+	// ownDescriptors are for the store, the log and the like, and for operators; turnDescriptors for each
 	// turn's files, pipes and git.
-	ownDescriptors, turnDescriptors = 64, 16
+	ownDescriptors, turnDescriptors = 64 + operatorConnections, 16
+	// operatorConnections is the maximum number of connections at the operators' listener.
+	operatorConnections = 16
 	// mostReserved is the maximum number of connections reserved for callbacks and health.
 	mostReserved = 1024
 	// leastConnections is the minimum number of connections that a node needs.
@@ -327,6 +329,10 @@ func DivideDescriptors(descriptors, workers, webSockets int) Budget {
 	b.Door = min(max(leastAtDoor, all/(16*max(1, workers))), mostAtDoor)
 	return b
 }
+
+// OperatorBudget is the budget of the operators' listener. It has connections of its own, so that operators learn
+// about a crowd at the others.
+var OperatorBudget = Budget{Connections: operatorConnections, Calls: operatorConnections / 2}
 
 // Descriptors returns the maximum number of open descriptors of this process
 // (RLIMIT_NOFILE). The Go runtime has already raised the soft limit to the hard limit.
