@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -18,15 +19,21 @@ import (
 )
 
 func checkCommand() *cobra.Command {
-	var tool, name string
+	var tool, name, output string
+	var o server.CheckOptions
 	c := &cobra.Command{
 		Use: "check", Short: "Check the kinds and the setup, and report problems", Args: cobra.NoArgs,
 		Long: `Check the kinds and the setup, and report problems.
+
+git is asked for the repositories of the kinds. A server like the one to be started,
+with a store of its own, runs a job of the simulated Claude and starts the CLI. Nothing
+is paid for, and no one is notified, unless --live or --notify asks for it.
 
 With --tool and --kind: show instead whether a tool call is allowed, asked for or
 denied in jobs of that kind, by which rule and why. Paths are those of a job whose
 working directory is the current one.`,
 		Example: `  ringback check
+  ringback check --live --notify
   ringback check --kind release --tool 'Bash: make deploy'
   ringback check --kind release --tool 'Write: docs/index.md'`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -40,37 +47,50 @@ working directory is the current one.`,
 			case tool != "" || name != "":
 				return cli.UsageError(errors.New("--tool and --kind must be used together, such as --kind release --tool 'Bash: make deploy'"))
 			}
-			return checkAll(cmd, c)
+			return checkAll(cmd, c, o, output)
 		},
 	}
+	c.Flags().BoolVar(&o.Live, "live", false, "make one call of the model, and show what it cost")
+	c.Flags().BoolVar(&o.Notify, "notify", false, "send a test message to WEBHOOK_URL and SLACK_WEBHOOK_URL")
+	cli.OutputFlag(c, &output)
 	c.Flags().StringVar(&tool, "tool", "", "show the verdict on this `call`, such as 'Bash: make deploy'")
 	c.Flags().StringVar(&name, "kind", "", "the `kind` whose rules judge the call")
 	return c
 }
 
-func checkAll(cmd *cobra.Command, c config.Config) error {
-	out := cmd.OutOrStdout()
+// report is the result of ringback check, for programs.
+type report struct {
+	Problems int              `json:"problems"`
+	Findings []server.Finding `json:"findings"`
+}
+
+func checkAll(cmd *cobra.Command, c config.Config, o server.CheckOptions, output string) error {
+	r := report{Findings: []server.Finding{}}
 	kinds, problems := kind.Load(server.KindSources(c)...)
 	for _, name := range kinds.Names() {
-		fmt.Fprintf(out, "ok       kind %s\n", name)
+		r.Findings = append(r.Findings, server.Finding{Check: "kinds", Weight: server.Fine, Text: "kind " + name})
 	}
 	for _, p := range problems {
-		fmt.Fprintf(out, "problem  %s\n", p.Error())
+		r.Findings = append(r.Findings, server.Finding{Check: "kinds", Weight: server.Trouble, Text: p.Error()})
 	}
-	found := len(problems)
-	for _, f := range server.CheckSetup(cmd.Context(), c, kinds) {
-		fmt.Fprintf(out, "%-8s %s\n", f.Weight, f.Text)
+	r.Findings = append(r.Findings, server.CheckSetup(cmd.Context(), c, kinds, o)...)
+	if c.EnvFile != "" {
+		r.Findings = append(r.Findings, server.Finding{Check: "settings", Weight: server.Fine, Text: c.EnvFile + " was read"})
+	}
+	for _, f := range r.Findings {
 		if f.Weight == server.Trouble {
-			found++
+			r.Problems++
 		}
 	}
-	if c.EnvFile != "" {
-		fmt.Fprintf(out, "ok       %s was read\n", c.EnvFile)
+	err := cli.Show(cmd, output, r, func(w io.Writer) {
+		for _, f := range r.Findings {
+			fmt.Fprintf(w, "%-8s %s\n", f.Weight, f.Text)
+		}
+	})
+	if err == nil && r.Problems > 0 {
+		err = cli.Problems(r.Problems)
 	}
-	if found > 0 {
-		return cli.Problems(found)
-	}
-	return nil
+	return err
 }
 
 func tryTool(cmd *cobra.Command, c config.Config, name, text string) error {

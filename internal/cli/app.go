@@ -122,10 +122,9 @@ func (a *app) common(c *cobra.Command) {
 	f.StringVar(&a.context, "context", "", "`name` of a server, see ringback context")
 	f.StringVar(&a.token, "token", "", "API key or user's `token` (RINGBACK_TOKEN)")
 	f.StringVar(&a.user, "user", a.User, "`userId` to act for (RINGBACK_USER)")
-	f.StringVarP(&a.output, "output", "o", table, "`format`: table or json")
+	OutputFlag(c, &a.output)
 	c.SetFlagErrorFunc(FlagError)
 	f.StringVar(&a.jq, "jq", "", "filter the JSON with this jq `expression`; texts are printed without quotes")
-	takesOnly(c, "output", []string{table, plainJSON})
 	completeFlagWith(c, "context", a.completeContexts)
 	c.PreRunE = func(cmd *cobra.Command, args []string) error {
 		a.stderr = cmd.ErrOrStderr()
@@ -147,6 +146,22 @@ func (a *app) common(c *cobra.Command) {
 		}
 		return nil
 	}
+}
+
+// OutputFlag adds the flag for the format of a command's output.
+func OutputFlag(c *cobra.Command, output *string) {
+	c.Flags().StringVarP(output, "output", "o", table, "`format`: table or json")
+	takesOnly(c, "output", []string{table, plainJSON})
+	c.PreRunE = checkTexts
+}
+
+// Show prints a value as JSON if that is the format, and otherwise has people print it.
+func Show(cmd *cobra.Command, output string, value any, people func(io.Writer)) error {
+	if output == plainJSON {
+		return writeJSON(jsonWriter{cmd.OutOrStdout()}, job.MustJSON(value))
+	}
+	people(cmd.OutOrStdout())
+	return nil
 }
 
 func (a *app) checkFlags(cmd *cobra.Command) error {

@@ -1,10 +1,10 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"time"
@@ -20,8 +20,10 @@ import (
 
 // Finding is a result of ringback check.
 type Finding struct {
-	Weight Weight
-	Text   string
+	// Check names what was checked, for programs.
+	Check  string `json:"check"`
+	Weight Weight `json:"result"`
+	Text   string `json:"text"`
 }
 
 // Weight is the severity of a finding.
@@ -35,42 +37,109 @@ const (
 )
 
 func problem(format string, args ...any) Finding {
-	return Finding{Trouble, fmt.Sprintf(format, args...)}
+	return Finding{Weight: Trouble, Text: fmt.Sprintf(format, args...)}
 }
-func note(format string, args ...any) Finding { return Finding{Note, fmt.Sprintf(format, args...)} }
-func fine(format string, args ...any) Finding { return Finding{Fine, fmt.Sprintf(format, args...)} }
+
+func note(format string, args ...any) Finding {
+	return Finding{Weight: Note, Text: fmt.Sprintf(format, args...)}
+}
+
+func fine(format string, args ...any) Finding {
+	return Finding{Weight: Fine, Text: fmt.Sprintf(format, args...)}
+}
 
 // patience limits the time that each part of the setup may take to answer.
 const patience = 10 * time.Second
 
-// CheckSetup checks what a server with this configuration would need: its kinds'
-// programs, its CLI and its store. It changes nothing.
-func CheckSetup(ctx context.Context, c config.Config, kinds *kind.Registry) []Finding {
-	confined, err := findSandbox(ctx, c)
-	found := noteEach("", setupWarnings(c, confined, kinds))
-	for _, k := range kinds.All() {
-		for _, text := range kindProblems(c, k) {
+// CheckOptions select what is not checked unasked.
+type CheckOptions struct {
+	// Live makes a call of the model, which costs money. Notify sends a message to each receiver of
+	// notifications.
+	Live, Notify bool
+}
+
+// setup is what is checked.
+type setup struct {
+	config.Config
+	CheckOptions
+	kinds *kind.Registry
+	// confined is the sandbox that would be in force; err is the reason why none may be missing.
+	confined sandbox
+	err      error
+	// fails is set if something does not work.
+	fails bool
+}
+
+// checks are the parts of ringback check, in their order. The last one needs all others.
+var checks = [...]struct {
+	name string
+	find func(context.Context, *setup) []Finding
+}{
+	{"settings", checkSettings},
+	{"kinds", checkKinds},
+	{"data_dir", checkDisk},
+	{"prices", checkPrices},
+	{"user", checkUser},
+	{"callbacks", checkCallbacks},
+	{"listeners", checkListeners},
+	{"keys", checkKeys},
+	{"sandbox", checkSandbox},
+	{"rules", checkRules},
+	{"questions", checkQuestions},
+	{"cli", checkCLI},
+	{"sign_in", checkSignIn},
+	{"store", checkStore},
+	{"repositories", checkRepositories},
+	{"notifications", checkNotifications},
+	{"jobs", checkJobs},
+}
+
+// CheckSetup checks what a server with this configuration would need. It changes nothing, and neither costs
+// money nor notifies people unasked.
+func CheckSetup(ctx context.Context, c config.Config, kinds *kind.Registry, o CheckOptions) (all []Finding) {
+	s := &setup{Config: c, CheckOptions: o, kinds: kinds}
+	s.confined, s.err = findSandbox(ctx, c)
+	for _, check := range checks {
+		for _, f := range check.find(ctx, s) {
+			f.Check = check.name
+			s.fails = s.fails || f.Weight == Trouble
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+func checkSettings(_ context.Context, s *setup) []Finding {
+	return noteEach("", setupWarnings(s.Config, s.confined, s.kinds))
+}
+
+func checkKinds(_ context.Context, s *setup) (found []Finding) {
+	for _, k := range s.kinds.All() {
+		for _, text := range kindProblems(s.Config, k) {
 			found = append(found, problem("%s", text))
 		}
-		if needs := k.NeedsCallbacks(); needs != "" && !c.UseCallback {
+		if needs := k.NeedsCallbacks(); needs != "" && !s.UseCallback {
 			found = append(
 				found,
 				note("USE_CALLBACK_CLAUDE=false: jobs of the kind %s are refused, because it works by callbacks (%s)", k.Name, needs),
 			)
 		}
 	}
-	if err := checkDataDir(c.DataDir); err != nil {
-		found = append(found, problem("%v", err))
+	return found
+}
+
+func checkPrices(_ context.Context, s *setup) []Finding {
+	if _, err := pricesOf(s.Config); err != nil {
+		return []Finding{problem("%v", err)}
 	}
-	if _, err := pricesOf(c); err != nil {
-		found = append(found, problem("%v", err))
-	}
+	return nil
+}
+
+func checkUser(context.Context, *setup) []Finding {
 	if os.Geteuid() == 0 {
-		found = append(found, note("this is root: run the server as a separate user (docs/how-to/deploy.md)"))
+		return []Finding{note("this is root: run the server as a separate user (docs/how-to/deploy.md)")}
 	}
-	return slices.Concat(found, checkCallbacks(c, kinds), checkListeners(ctx, c), checkKeys(c),
-		checkSandbox(confined, err, kinds), checkRules(confined.InForce(), kinds), checkQuestions(kinds), checkCLI(ctx, c),
-		checkSignIn(ctx, c, confined.InForce()), checkRedis(ctx, c))
+	return nil
 }
 
 // setupWarnings returns what a start of the server warns of, too.
@@ -104,26 +173,29 @@ func noteEach(before string, texts []string) (found []Finding) {
 	return found
 }
 
-// checkCallbacks recommends MCP for the user's kinds that would lose nothing by it.
-func checkCallbacks(c config.Config, kinds *kind.Registry) []Finding {
+// checkCallbacks looks for curl, and recommends MCP for the user's kinds that would lose nothing by it.
+func checkCallbacks(_ context.Context, s *setup) (found []Finding) {
 	var fits []string
-	for _, k := range kinds.All() {
-		if c.UseCallback && k.Dir != "" && k.FitsMCP() {
+	for _, k := range s.kinds.All() {
+		if s.UseCallback && k.Dir != "" && k.FitsMCP() {
 			fits = append(fits, k.Name)
 		}
 	}
-	if len(fits) == 0 {
-		return nil
+	if _, err := exec.LookPath("curl"); err != nil && s.UseCallback && !s.FindClaude().Simulated {
+		found = append(found, problem("curl is not on PATH, and Claude calls back with it: install curl, or set callback: mcp in every kind"))
 	}
-	return []Finding{note(
-		"callback: mcp fits these kinds, and takes about half the rounds and half the bytes that the model reads (docs/callbacks.md): %s",
-		strings.Join(fits, ", "),
-	)}
+	if len(fits) > 0 {
+		found = append(found, note(
+			"callback: mcp fits these kinds, and takes about half the rounds and half the bytes that the model reads (docs/callbacks.md): %s",
+			strings.Join(fits, ", "),
+		))
+	}
+	return found
 }
 
 // checkQuestions names what the questions about actions leave out.
-func checkQuestions(kinds *kind.Registry) (found []Finding) {
-	for _, k := range kinds.All() {
+func checkQuestions(_ context.Context, s *setup) (found []Finding) {
+	for _, k := range s.kinds.All() {
 		for _, a := range k.Policy.Actions {
 			if names := a.LeftOut(); len(names) > 0 {
 				found = append(found, note(
@@ -137,8 +209,8 @@ func checkQuestions(kinds *kind.Registry) (found []Finding) {
 }
 
 // checkRules describes the rules of kinds that do more, or less, than they seem to.
-func checkRules(confined bool, kinds *kind.Registry) (found []Finding) {
-	for _, k := range kinds.All() {
+func checkRules(_ context.Context, s *setup) (found []Finding) {
+	for _, k := range s.kinds.All() {
 		rules := k.Policy.ToolRules()
 		if unknown := rules.Unknown(); len(unknown) > 0 {
 			found = append(found, note("the kind %s: the CLI probably has no tools of these names: %s", k.Name, strings.Join(unknown, ", ")))
@@ -152,7 +224,7 @@ func checkRules(confined bool, kinds *kind.Registry) (found []Finding) {
 		open := strings.Join(rules.Open(), ", ")
 		switch {
 		case open == "":
-		case confined:
+		case s.confined.InForce():
 			found = append(found, note("the kind %s: these programs may run others, for which no deny or ask rule of a command then holds: %s", k.Name, open))
 		default:
 			found = append(found, note("the kind %s: these rules allow nothing without a sandbox, since the programs may run others: %s", k.Name, open))
@@ -168,86 +240,94 @@ func InSandbox(ctx context.Context, c config.Config) bool {
 	return err == nil && confined.InForce()
 }
 
-// checkListeners reports addresses that this machine does not have, and the address for callbacks
-// unless it is only loopback.
-func checkListeners(ctx context.Context, c config.Config) []Finding {
-	for _, at := range [][2]string{
-		{"LISTEN_ADDR", c.ListenAddr}, {"CALLBACK_LISTEN_ADDR", cmp.Or(c.CallbackListenAddr, c.ListenAddr)},
-	} {
-		if err := checkAddress(ctx, at[0], at[1]); err != nil {
+// checkListeners reports addresses that this machine does not have, and those that other machines may reach
+// although their callers need no key.
+func checkListeners(ctx context.Context, s *setup) []Finding {
+	for _, p := range addresses(s.Config) {
+		if p.addr == "" {
+			continue
+		}
+		if err := checkAddress(ctx, p.variable, p.addr); err != nil {
 			return []Finding{problem("%v", err)}
 		}
 	}
+	var found []Finding
 	switch {
-	case c.OwnCallbackListener():
-		return []Finding{fine("callbacks are taken at %s alone, for CLIs that call %s", c.CallbackListenAddr, c.CallbackBaseURL)}
-	case c.Public():
-		return []Finding{note(
+	case s.OwnCallbackListener():
+		found = append(found, fine("callbacks are taken at %s alone, for CLIs that call %s", s.CallbackListenAddr, s.CallbackBaseURL))
+	case s.Public():
+		found = append(found, note(
 			"LISTEN_ADDR %s takes callbacks too, where other machines can reach it: set CALLBACK_LISTEN_ADDR to an address that only CLIs reach",
-			c.ListenAddr,
-		)}
+			s.ListenAddr,
+		))
 	}
-	return nil
+	if !config.IsLoopback(s.OperatorListenAddr) {
+		found = append(found, note(
+			"OPERATOR_LISTEN_ADDR %s asks for no key: let only those machines reach it that watch this server (a firewall, a network policy)",
+			s.OperatorListenAddr,
+		))
+	}
+	return found
 }
 
 // checkCLI starts the CLI and asks for its version.
-func checkCLI(ctx context.Context, c config.Config) []Finding {
-	cli := c.FindClaude()
+func checkCLI(ctx context.Context, s *setup) []Finding {
+	cli := s.FindClaude()
 	switch {
 	case cli.Problem != "":
 		return []Finding{problem("%s", cli.Problem)}
-	case c.CheckClaude() != nil:
-		return []Finding{problem("%s", c.CheckClaude())}
+	case s.CheckClaude() != nil:
+		return []Finding{problem("%s", s.CheckClaude())}
 	case cli.Simulated:
 		return []Finding{note("no Claude CLI (%s) on PATH: jobs would run on the simulated Claude", cli.Bin)}
 	}
-	version, err := claude.Version(ctx, cli.Bin, c.Environ)
+	version, err := claude.Version(ctx, cli.Bin, s.Environ)
 	if err != nil {
 		return []Finding{problem("CLAUDE_BIN: %v", err)}
 	}
-	return []Finding{fine("claude %s: %s", cli.Bin, version)}
+	return []Finding{fine("claude %s: %s (this version of Ringback was tested with %s)", cli.Bin, version, claude.Tested)}
 }
 
 // checkSignIn reports which process holds the credential for the model, and whether there
 // is one.
-func checkSignIn(ctx context.Context, c config.Config, confined bool) []Finding {
-	cli := c.FindClaude()
+func checkSignIn(ctx context.Context, s *setup) []Finding {
+	cli := s.FindClaude()
 	if cli.Simulated || cli.Problem != "" {
 		return nil
 	}
-	if claude.NotSignedIn(ctx, cli.Bin, c.Environ) {
+	if claude.NotSignedIn(ctx, cli.Bin, s.Environ) {
 		return []Finding{problem("Claude is not signed in: set ANTHROPIC_API_KEY, or ANTHROPIC_AUTH_TOKEN of a gateway, for the server; "+
 			"or run %s as the server's user and sign in with /login", cli.Bin)}
 	}
 	const reach = "programs of a job can read that credential and use it, and requests to the model are not metered individually"
-	api, served := claude.APIOf(c.Environ)
+	api, served := claude.APIOf(s.Environ)
 	switch {
 	case !served:
 		return []Finding{note("the CLI signs in by itself (%s): %s. Set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN for the server alone; "+
 			"for Bedrock, Vertex or Foundry set ANTHROPIC_BASE_URL and ANTHROPIC_AUTH_TOKEN of a gateway that signs (docs/sandbox.md)", claude.OwnSignIn(
-			c.Environ,
+			s.Environ,
 		),
 			reach)}
-	case !confined:
+	case !s.confined.InForce():
 		return []Finding{note("without a sandbox, the CLI signs in by itself: %s. Install bubblewrap (SANDBOX)", reach)}
 	}
 	return []Finding{fine("the server signs in at %s; no job sees the credential", api.URL.Host)}
 }
 
-// checkRedis asks an external Redis whether jobs can be stored in it.
-func checkRedis(ctx context.Context, c config.Config) []Finding {
-	if c.RedisURL == "" {
+// checkStore asks an external Redis whether jobs can be stored in it.
+func checkStore(ctx context.Context, s *setup) []Finding {
+	if s.RedisURL == "" {
 		return []Finding{checkEmbedded(ctx)}
 	}
-	where := redisAt(c.RedisURL)
-	client, err := store.Connect(c.RedisURL)
+	where := redisAt(s.RedisURL)
+	client, err := store.Connect(s.RedisURL)
 	if err != nil {
 		return []Finding{problem("%v", err)}
 	}
 	defer client.Close()
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	found, err := store.JudgeFitness(ctx, client, c.RedisWait)
+	found, err := store.JudgeFitness(ctx, client, s.RedisWait)
 	if err != nil {
 		return []Finding{problem("%s does not answer: %v. Start it, or correct the address", where, err)}
 	}
@@ -256,7 +336,7 @@ func checkRedis(ctx context.Context, c config.Config) []Finding {
 		findings = append(findings, problem("%s %s", where, text))
 	}
 	if findings = append(findings, noteEach(where+" ", found.Warnings)...); len(findings) == 0 {
-		findings = append(findings, fine("%s answers", where))
+		findings = append(findings, fine("%s answers; its clock differs by %s", where, found.ClockOffset.Abs().Round(time.Millisecond)))
 	}
 	return findings
 }

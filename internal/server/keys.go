@@ -70,13 +70,13 @@ func checkKeyFile(c config.Config) (found []string) {
 }
 
 // checkKeys reads the key file like a start of the server.
-func checkKeys(c config.Config) []Finding {
-	if c.APIKeysFile == "" {
+func checkKeys(_ context.Context, s *setup) []Finding {
+	if s.APIKeysFile == "" {
 		return nil
 	}
-	keys, err := apikey.Open(c.APIKeysFile)
+	keys, err := apikey.Open(s.APIKeysFile)
 	if err != nil {
 		return []Finding{problem("%v", err)}
 	}
-	return []Finding{fine("API_KEYS_FILE %s: keys: %d", c.APIKeysFile, keys.Len())}
+	return []Finding{fine("API_KEYS_FILE %s: keys: %d", s.APIKeysFile, keys.Len())}
 }

@@ -80,5 +80,5 @@ func freeSpace(dir string) (metrics.Space, error) {
 	var s unix.Statfs_t
 	err := unix.Statfs(nearest(dir), &s)
 	size := uint64(s.Bsize) //nolint:gosec,unconvert // its type is the system's, and it is positive
-	return metrics.Space{Free: s.Bavail * size, Total: s.Blocks * size}, err
+	return metrics.Space{Free: s.Bavail * size, Total: s.Blocks * size, FreeFiles: s.Ffree, Files: s.Files}, err
 }

@@ -99,14 +99,14 @@ func deniedPaths(s sandbox, k *kind.Kind) (found []Finding) {
 
 // checkSandbox reports what would be in force, or why nothing is, and which kinds need more
 // than that.
-func checkSandbox(s sandbox, err error, kinds *kind.Registry) []Finding {
+func checkSandbox(_ context.Context, s *setup) []Finding {
 	switch {
-	case err != nil:
-		return []Finding{problem("%v", err)}
-	case s.InForce():
-		found := []Finding{fine("sandbox: %s", s.description)}
-		for _, k := range kinds.All() {
-			found = append(found, deniedPaths(s, k)...)
+	case s.err != nil:
+		return []Finding{problem("%v", s.err)}
+	case s.confined.InForce():
+		found := []Finding{fine("sandbox: %s", s.confined.description)}
+		for _, k := range s.kinds.All() {
+			found = append(found, deniedPaths(s.confined, k)...)
 			if tool := k.Policy.FetchesNothing(); tool != "" {
 				found = append(
 					found,
@@ -119,8 +119,8 @@ func checkSandbox(s sandbox, err error, kinds *kind.Registry) []Finding {
 		}
 		return found
 	}
-	found := []Finding{note("sandbox: %s", s.description)}
-	for _, k := range kinds.All() {
+	found := []Finding{note("sandbox: %s", s.confined.description)}
+	for _, k := range s.kinds.All() {
 		if k.Policy.LimitsProcesses() {
 			found = append(found, note("the kind %s limits processes, which has no effect without a sandbox", k.Name))
 		}

@@ -3,6 +3,9 @@ package docs
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"maps"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +14,7 @@ import (
 	"testing"
 
 	"ringback/test/harness"
+	"ringback/test/messagesapi"
 	"ringback/test/must"
 	"ringback/test/rig"
 	"ringback/test/sample"
@@ -37,8 +41,11 @@ Do it.`)
 	if out, err := exec.Command("redis-cli", "-u", evicting.URL, "config", "set", "maxmemory-policy", "allkeys-lru").CombinedOutput(); err != nil {
 		t.Fatalf("redis-cli: %v %s", err, out)
 	}
-	cli := rig.Program(t, `echo "2.1 (Claude)"`)
+	const starts = `[ "$1" = --version ] && { echo "2.1 (Claude)"; exit; }; `
+	cli := rig.Program(t, starts+`echo '{"type":"system"}'`)
 	signedOut := rig.Program(t, `case "$*" in "auth status") echo '{"loggedIn":false}'; exit 1 ;; esac; echo "2.1 (Claude)"`)
+	repository := filepath.Join(t.TempDir(), "shop.git")
+	must.OK(t, exec.Command("git", "init", "--quiet", "--bare", repository).Run())
 	const brought = "---\nallowed_tools: ['Bash(npm run *)']\ntools: {allow: ['Bash(go test *)', 'Bash(ls *)', 'Bash(make check)', Bash], deny: ['Bash(rm *)']}\n---\nHello."
 	for name, c := range sample.Cases(t, 15, map[string]struct {
 		env  vars
@@ -54,7 +61,25 @@ Do it.`)
 		"a Redis that is away": {vars{"REDIS_URL": "redis://:s3cret-word@127.0.0.1:1"}, 1, []string{"problem  REDIS_URL: the Redis at 127.0.0.1:1 does not answer"}},
 		"a Redis that forgets": {vars{"REDIS_URL": evicting.URL}, 1, []string{"maxmemory-policy allkeys-lru): set it to noeviction"}},
 		"a CLI that fails":     {vars{"CLAUDE_BIN": rig.Program(t, `echo "no such library" >&2; exit 127`)}, 1, []string{"--version ended with exit code 127: no such library"}},
-		"a CLI that answers":   {vars{"CLAUDE_BIN": rig.Program(t, `echo "2.1 (Claude)"`)}, 0, []string{": 2.1 (Claude)"}},
+		"a CLI that answers": {vars{"SANDBOX": "off", "CLAUDE_BIN": cli}, 0, []string{
+			": 2.1 (Claude) (this version of Ringback was tested with ", "ok       the CLI starts without a sandbox",
+		}},
+		"a CLI that does not start in the sandbox": {vars{"SANDBOX": "require", "CLAUDE_BIN": rig.Program(t, starts+`echo "no such library" >&2; exit 1`)}, 1, []string{
+			"ok       a program in the sandbox has called back", "problem  the CLI does not start in the sandbox: ", "no such library", "Install a version that does",
+		}},
+		"no program to call back with": {vars{"CLAUDE_BIN": cli, "PATH": rig.PathWithout(t, "curl")}, 1, []string{"problem  curl is not on PATH, and Claude calls back with it: install curl"}},
+		"a server that is not there":   {vars{"SANDBOX": "off", "CALLBACK_BASE_URL": "http://127.0.0.1:1"}, 0, []string{"note     CALLBACK_BASE_URL http://127.0.0.1:1: no server answers there now"}},
+		"another server":               {vars{"SANDBOX": "off", "CALLBACK_BASE_URL": rig.StartHTTP(t, http.NotFoundHandler())}, 1, []string{"something other than Ringback answers there (404 Not Found)"}},
+		"a repository that git reaches": {vars{"PROMPTS_DIR": rig.KindsDir(t, "own.md", "---\nworkspace: {repositories: [{url: '"+repository+"'}]}\n---\nHello.")}, 0, []string{
+			"ok       git reaches the repository shop",
+		}},
+		"a repository that it does not": {vars{"PROMPTS_DIR": rig.KindsDir(t, "own.md", "---\nworkspace: {repositories: [{url: 'https://git:s3cret-word@127.0.0.1:1/shop.git'}]}\n---\nHello.")}, 1, []string{
+			"problem  git does not reach the repository shop: git ls-remote: fatal: ", "a credential helper", "note     no job was tried: solve the problems above",
+		}},
+		"receivers that are not asked": {vars{"WEBHOOK_URL": "http://127.0.0.1:1"}, 0, []string{"note     receivers of notifications were not tried: ringback check --notify"}},
+		"operators elsewhere":          {vars{"OPERATOR_LISTEN_ADDR": "0.0.0.0:9464", "OPERATOR_REMOTE": "true"}, 0, []string{"note     OPERATOR_LISTEN_ADDR 0.0.0.0:9464 asks for no key: let only those machines reach it that watch this server"}},
+		"operators elsewhere, unsaid":  {vars{"OPERATOR_LISTEN_ADDR": ":9464"}, 2, []string{"OPERATOR_LISTEN_ADDR :9464 can be reached from other machines, and asks for no key: listen on 127.0.0.1, or keep others away by a firewall"}},
+		"a disk":                       {vars{}, 0, []string{"ok       DATA_DIR ", " MiB are free"}},
 		"an origin with a slash": {vars{"CORS_ORIGINS": "https://app.example/,https://b.example"}, 2, []string{
 			`CORS_ORIGINS: "https://app.example/" is not an origin: expected scheme://host[:port] and nothing after it`,
 		}},
@@ -184,4 +209,74 @@ func TestCheckAndServeSayTheSameOfSettings(t *testing.T) {
 			must.Equal(t, c.ready, strings.Contains(fmt.Sprint(answer["warnings"]), c.says), "said by /readyz", answer)
 		})
 	}
+}
+
+// What reaches people, or costs money, is tried if that is asked for.
+func TestCheckCallsOthersOnlyIfItIsAsked(t *testing.T) {
+	t.Parallel()
+	hook, slack := rig.StartHook(t), make(chan string, 1)
+	says := func(result string) string {
+		return rig.Program(t, harness.AnswersVersion+harness.AnswersTrial+`cat > /dev/null; echo '{"type":"system","subtype":"init"}'; echo '`+result+`'`)
+	}
+	answered := says(`{"type":"result","subtype":"success","is_error":false,"result":"OK","total_cost_usd":0.0123,"usage":{"input_tokens":5000,"output_tokens":4}}`)
+	env := vars{
+		"SANDBOX": "off", "WEBHOOK_URL": hook.URL, "WEBHOOK_SECRET": hook.Secret, "CLAUDE_BIN": answered,
+		"SLACK_WEBHOOK_URL": rig.StartHTTP(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			text, _ := io.ReadAll(r.Body)
+			slack <- string(text)
+		})),
+	}
+	code, out, _ := rig.Ringback(t, env, "check")
+	must.Equal(t, 0, code, out)
+	must.NotContain(t, out, "the model has")
+	must.Equal(t, 0, len(slack), "messages to Slack")
+
+	code, out, _ = rig.Ringback(t, env, "check", "--live", "--notify", "--output", "json")
+	must.Equal(t, 0, code, out)
+	var report struct {
+		Problems int
+		Findings []struct{ Check, Result, Text string }
+	}
+	must.OK(t, json.Unmarshal([]byte(out), &report), out)
+	found := map[string]string{}
+	for _, f := range report.Findings {
+		found[f.Check] += f.Result + " " + f.Text + "\n"
+	}
+	must.Contain(t, found["notifications"], "ok WEBHOOK_URL: 127.0.0.1:")
+	must.Contain(t, found["notifications"], "ok SLACK_WEBHOOK_URL: 127.0.0.1:")
+	must.Contain(t, found["jobs"], ": 5000 tokens in, 4 out, $0.0123")
+	must.Equal(t, any("test"), hook.Next(t)["type"], "the webhook")
+	must.Contain(t, <-slack, "This is a test message of ringback check", "Slack")
+
+	for name, c := range map[string]struct {
+		env  vars
+		args []string
+		says string
+	}{
+		"a receiver that refuses": {vars{"SLACK_WEBHOOK_URL": rig.StartHTTP(t, http.NotFoundHandler())}, []string{"--notify"}, "problem  SLACK_WEBHOOK_URL: the test message was not accepted: 127.0.0.1:"},
+		"a model that refuses":    {vars{"CLAUDE_BIN": says(`{"type":"result","subtype":"success","is_error":true,"result":"Not logged in · Please run /login"}`)}, []string{"--live"}, "problem  the model did not answer: "},
+		"no CLI":                  {vars{"CLAUDE_BIN": "simulate"}, []string{"--live"}, "note     --live: no Claude CLI is installed"},
+	} {
+		maps.Copy(c.env, vars{"SANDBOX": "off"})
+		_, out, _ := rig.Ringback(t, c.env, append([]string{"check"}, c.args...)...)
+		must.Contain(t, out, c.says, name)
+	}
+}
+
+// The real CLI makes a single request, through the server that counts it.
+func TestCheckAsksTheModelOnce(t *testing.T) {
+	t.Parallel()
+	sample.OneIn(t, 3)
+	bin := messagesapi.FindCLI(t)
+	api := messagesapi.Start(t, func(messagesapi.Request) messagesapi.Reply { return messagesapi.Say("OK") })
+	env := vars{"SANDBOX": "require", "CLAUDE_BIN": bin}
+	for _, entry := range api.Env(t) {
+		name, value, _ := strings.Cut(entry, "=")
+		env[name] = value
+	}
+	code, out, _ := rig.Ringback(t, env, "check", "--live")
+	must.Equal(t, 0, code, out)
+	must.Contain(t, out, "ok       the CLI starts in the sandbox")
+	must.Contain(t, out, "ok       the model has answered in ")
+	must.Equal(t, 1, len(api.Requests()), "requests to the model")
 }

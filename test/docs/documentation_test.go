@@ -130,6 +130,9 @@ func checkKind(t *testing.T, at, text string) {
 	}
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "prompts", "documented.md"), text)
+	// git finds the repositories of examples here.
+	must.OK(t, exec.Command("git", "init", "--quiet", "--bare", filepath.Join(dir, "hosts", "org", "service.git")).Run())
+	write(t, filepath.Join(dir, ".gitconfig"), "[url \"file://"+dir+"/hosts/\"]\n\tinsteadOf = https://github.com/\n")
 	cmd := exec.Command(harness.Binary(), "check")
 	cmd.Dir, cmd.Env = dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "PROMPTS_DIR=prompts"}
 	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "kind documented") {

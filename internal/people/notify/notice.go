@@ -44,15 +44,24 @@ type Notifier struct {
 
 // notice is the body of a webhook.
 type notice struct {
-	// Type is checkpoint.opened, checkpoint.answered, checkpoint.outcome for something that was allowed
+	// Type is test, checkpoint.opened, checkpoint.answered, checkpoint.outcome for something that was allowed
 	// there and did not succeed, or job.<state> for a job that has ended.
 	Type      string    `json:"type"`
 	Timestamp time.Time `json:"timestamp"`
 	// Sequence rises with each change of the job: notices may arrive in another order. It is absent
 	// without a job.
 	Sequence int64 `json:"sequence,omitempty"`
-	// Data is a jobData or a replyData.
+	// Data is a jobData or a replyData; in a test, only a message.
 	Data any `json:"data"`
+}
+
+// Test returns the body of a message about no job, which shows whether messages arrive.
+func Test(kind lifecycle.TaskKind, now time.Time) ([]byte, error) {
+	const text = "This is a test message of ringback check: notifications about jobs arrive here."
+	if kind == lifecycle.TaskSlack {
+		return slackMessage(plain(text))
+	}
+	return json.Marshal(notice{"test", now.UTC(), 0, map[string]string{"message": text}})
 }
 
 type jobData struct {

@@ -55,8 +55,9 @@ func Counter(name, help string, value func() int) prometheus.Collector {
 	return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(value()) })
 }
 
-// Space is the free and the total space of a file system, in bytes.
-type Space struct{ Free, Total uint64 }
+// Space is the free and the total space of a file system, in bytes, and the number of files (inodes) that it can
+// still hold, and can hold together; 0 if that is unlimited.
+type Space struct{ Free, Total, FreeFiles, Files uint64 }
 
 func (n Node) state(_ context.Context, set setFunc) {
 	set("ringback_info", "1, with the version of this node and the format in which it writes the store.", 1,

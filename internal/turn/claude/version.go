@@ -12,6 +12,9 @@ import (
 	"ringback/internal/text/excerpt"
 )
 
+// Tested is the version of the CLI that Ringback's own tests run.
+const Tested = "2.1.329"
+
 const versionTimeout = 10 * time.Second
 
 const longestLine = 200

@@ -195,6 +195,9 @@ func (r *Runner) startOnTrial(ctx context.Context, simulated bool) error {
 	return r.awaitFirstLine(ctx, proc, d)
 }
 
+// TryCLI makes a trial start of the CLI, and returns why it failed.
+func (r *Runner) TryCLI(ctx context.Context) error { return r.startOnTrial(ctx, false) }
+
 // awaitFirstLine returns nil once a process has printed its first line.
 func (r *Runner) awaitFirstLine(ctx context.Context, proc *process.Process, d process.Detached) error {
 	ticker := time.NewTicker(followInterval)

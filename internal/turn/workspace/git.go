@@ -86,6 +86,24 @@ func (root Root) Try(ctx context.Context) error {
 	return err
 }
 
+// Reach returns why git cannot read a repository, as a job would. It asks no one for a login, even on a terminal.
+func (root Root) Reach(ctx context.Context, r job.Repository) error {
+	dir, err := os.MkdirTemp("", "ringback-git-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = untrusted.Remove(dir) }()
+	g, address, err := root.connect(r, dir)
+	if err != nil {
+		return err
+	}
+	if process.Value(g.env, "SSH_ASKPASS") == "" {
+		g = g.with("SSH_ASKPASS=false")
+	}
+	_, err = g.with("SSH_ASKPASS_REQUIRE=force").run(ctx, "ls-remote", "--quiet", "--", address, "HEAD")
+	return err
+}
+
 func existing(places ...string) []string {
 	return slices.DeleteFunc(places, func(place string) bool {
 		_, err := os.Stat(place)
