@@ -21,24 +21,33 @@ const inspectPage = 500
 // servers are running, and reads every key once. jobs decides what takes the rules of jobs.
 func (s *Store) Inspect(ctx context.Context, jobs *lifecycle.Service, mend bool, report func(job.Finding)) error {
 	i := &inspection{store: s, ctx: ctx, jobs: jobs, mend: mend, report: report, waitingUsers: map[string]bool{}}
-	err := s.eachNode(ctx, func(ctx context.Context, node redis.Cmdable) error {
-		var cursor uint64
-		for {
-			keys, next, err := node.Scan(ctx, cursor, "rb:{*", inspectPage).Result()
-			if err != nil {
-				return storeError(ctx, err) // of one node of a Cluster
-			}
-			i.keys(keys)
-			if cursor = next; cursor == 0 || i.err != nil {
-				return i.err
-			}
-		}
+	err := s.eachKey(ctx, "rb:{*", func(page []string) error {
+		i.keys(page)
+		return i.err
 	})
 	for n := 0; n < len(i.doubts) && err == nil; n++ {
 		i.doubts[n]()
 		err = i.err
 	}
 	return err
+}
+
+// eachKey calls do with the keys that match a pattern, page by page, of one Redis after the other.
+func (s *Store) eachKey(ctx context.Context, pattern string, do func(page []string) error) error {
+	return s.eachNode(ctx, func(ctx context.Context, node redis.Cmdable) error {
+		for cursor := uint64(0); ; {
+			keys, next, err := node.Scan(ctx, cursor, pattern, inspectPage).Result()
+			if err != nil {
+				return storeError(ctx, err) // of one node of a Cluster
+			}
+			if err := do(keys); err != nil {
+				return err
+			}
+			if cursor = next; cursor == 0 {
+				return nil
+			}
+		}
+	})
 }
 
 // Claim claims what for the interval. It returns false if what is already claimed.

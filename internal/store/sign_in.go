@@ -31,3 +31,15 @@ func (ss SignIns) RemoveSignIn(ctx context.Context, name string) error {
 	c.do("DEL", signInKey(name))
 	return ss.s.writeAndWait(ctx, c)
 }
+
+// RemoveAll removes all sign-ins.
+func (ss SignIns) RemoveAll(ctx context.Context) error {
+	return ss.s.eachKey(ctx, "rb:{*}:sign-in:*", func(page []string) error {
+		pipe := ss.s.rdb.Pipeline()
+		for _, key := range page {
+			pipe.Del(ctx, key)
+		}
+		_, err := pipe.Exec(ctx)
+		return err
+	})
+}
