@@ -36,7 +36,7 @@ var folders = map[string][]string{
 
 // within lists which packages of its own folder each package may import.
 var within = map[string][]string{
-	"server":                {"server/config", "server/metrics"},
+	"server":                {"server/backup", "server/config", "server/metrics"},
 	"web/api":               {"web/apikey", "web/contract", "web/guard", "web/httpjson", "web/hub"},
 	"web/callback":          {"web/contract", "web/guard", "web/httpjson"},
 	"web/console":           {"web/console/form", "web/httpjson"},

@@ -36,7 +36,8 @@ func rootCommand(defaults cli.Defaults) *cobra.Command {
 	}
 	root.SetVersionTemplate(builtFrom().String() + "\n")
 	root.SetFlagErrorFunc(cli.FlagError)
-	root.AddCommand(serveCommand(), checkCommand(), tokenCommand(), keyCommand(), simulateCommand(), versionCommand())
+	root.AddCommand(serveCommand(), checkCommand(), tokenCommand(), keyCommand(), simulateCommand(), versionCommand(),
+		backupCommand(), restoreCommand())
 	root.AddCommand(cli.Commands(defaults)...)
 	return root
 }

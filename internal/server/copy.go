@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringback/internal/job"
+	"ringback/internal/rules/lifecycle"
 	"ringback/internal/store"
 	"ringback/internal/store/redisd"
 )
@@ -20,7 +21,7 @@ func (d *database) isCopy(ctx context.Context, o Options) (bool, error) {
 	is, err := d.embedded.IsCopy(ctx)
 	if is && !o.TakeOver {
 		err = fmt.Errorf(
-			"DATA_DIR %s holds a copy of another server's store, or a restored backup. If its original is still used, set DATA_DIR to an empty directory. "+
+			"DATA_DIR %s holds a copy of another server's store. If its original is still used, set DATA_DIR to an empty directory. "+
 				"If it is gone for good, start this one once with --take-over: what the original has done since may be done again", o.Config.DataDir)
 	}
 	return is, err
@@ -29,7 +30,7 @@ func (d *database) isCopy(ctx context.Context, o Options) (bool, error) {
 // settle makes the embedded store that of this place. It comes after everything that may refuse the start.
 func (n *node) settle(ctx context.Context) error {
 	if n.isCopy {
-		ended, err := n.takeOver(ctx)
+		ended, err := takeOver(ctx, n.store, n.jobs)
 		if err != nil {
 			return err
 		}
@@ -67,20 +68,12 @@ func (n *node) staySettled(ctx context.Context) {
 
 // takeOver makes a copied store usable once its original is gone. It returns the number of approvals that
 // it has ended.
-func (n *node) takeOver(ctx context.Context) (ended int, err error) {
+func takeOver(ctx context.Context, s *store.Store, jobs *lifecycle.Service) (ended int, err error) {
 	open := slices.DeleteFunc(slices.Clone(job.States[:]), job.State.Terminal)
-	for q, more := (store.Query{States: open, Limit: 500, Brief: true}), true; more; more = q.Cursor != "" {
-		var jobs []job.Job
-		if jobs, q.Cursor, err = n.store.Jobs.List(ctx, q); err != nil {
-			return ended, err
-		}
-		for _, j := range jobs {
-			count, err := n.jobs.DoubtApprovals(ctx, j.ID)
-			if err != nil {
-				return ended, err
-			}
-			ended += count
-		}
-	}
-	return ended, nil
+	err = eachJob(ctx, s, open, func(j job.Job) error {
+		count, err := jobs.DoubtApprovals(ctx, j.ID)
+		ended += count
+		return err
+	})
+	return ended, err
 }

@@ -18,6 +18,9 @@ import (
 // checkDataDir returns an error if this server cannot keep its files in dir, with advice.
 // It writes a temporary file to find out; it does not create a missing directory.
 func checkDataDir(dir string) error {
+	if _, err := os.Lstat(filepath.Join(dir, restoring)); err == nil {
+		return fmt.Errorf("DATA_DIR: a restore into %s has not finished: repeat ringback restore", dir)
+	}
 	for _, name := range []string{".", "nodes", "redis", "workspaces", "mirrors"} {
 		part := filepath.Join(dir, name)
 		if _, err := os.Lstat(part); name != "." && errors.Is(err, fs.ErrNotExist) {

@@ -98,17 +98,25 @@ func (n *node) startStore(ctx context.Context) (stop func(), err error) {
 // Examine searches the store of a configuration for inconsistent records of jobs,
 // without a server. If mend is set, it repairs them.
 func Examine(ctx context.Context, c config.Config, mend bool) (job.Examination, error) {
-	quiet := slog.New(slog.DiscardHandler)
-	store.LogClient(quiet)
-	db, err := openStore(ctx, c, quiet)
+	s, stop, err := openQuietly(ctx, c)
 	if err != nil {
 		return job.Examination{}, err
 	}
-	defer db.close()
-	s := store.New(db.client, store.Options{Retention: c.Retention, NodeTimeout: c.NodeTimeout}, quiet)
+	defer stop()
 	if err := s.Prepare(ctx); err != nil {
 		return job.Examination{}, err
 	}
 	jobs := lifecycle.New(s, nil, lifecycle.Options{UserLimit: c.UserLimit})
-	return doctor.New(s, jobs, quiet).Examine(ctx, mend)
+	return doctor.New(s, jobs, slog.New(slog.DiscardHandler)).Examine(ctx, mend)
+}
+
+// openQuietly opens the store of a configuration for a command. stop closes it.
+func openQuietly(ctx context.Context, c config.Config) (s *store.Store, stop func(), err error) {
+	quiet := slog.New(slog.DiscardHandler)
+	store.LogClient(quiet)
+	db, err := openStore(ctx, c, quiet)
+	if err != nil {
+		return nil, nil, err
+	}
+	return store.New(db.client, store.Options{Retention: c.Retention, NodeTimeout: c.NodeTimeout}, quiet), db.close, nil
 }

@@ -140,16 +140,20 @@ func filesIn(nodeDir string, id job.ID) artifact.Dir {
 // Files returns the directory of a job's artifacts on a node that keeps its files below
 // dir. It returns false if they are in another data directory or on another machine.
 func Files(dir, node string, id job.ID) (artifact.Dir, bool) {
-	names, err := filepath.Glob(filepath.Join(dir, "nodes", "*", "node"))
-	if err != nil {
-		return artifact.Dir{}, false
-	}
-	for _, file := range names {
-		if name, err := untrusted.ReadFile(file, maxNote); err == nil && string(name) == node {
-			return filesIn(filepath.Dir(file), id), true
+	own, ok := Nodes(dir)[node]
+	return filesIn(own, id), ok
+}
+
+// Nodes returns the directories of the nodes that keep their files below dir, by their names.
+func Nodes(dir string) map[string]string {
+	nodes := map[string]string{}
+	files, _ := filepath.Glob(filepath.Join(dir, "nodes", "*", "node")) // the pattern is correct
+	for _, file := range files {
+		if name, err := untrusted.ReadFile(file, maxNote); err == nil {
+			nodes[string(name)] = filepath.Dir(file)
 		}
 	}
-	return artifact.Dir{}, false
+	return nodes
 }
 
 func (s *nodeDir) jobs() (ids []job.ID) {

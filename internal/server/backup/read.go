@@ -1,0 +1,170 @@
+package backup
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+)
+
+// errDamaged is returned for an archive that is not as it was written.
+var errDamaged = errors.New("the backup is truncated or damaged")
+
+func damaged(format string, args ...any) error {
+	return fmt.Errorf("%w: %w", errDamaged, fmt.Errorf(format, args...))
+}
+
+// Read unpacks a backup into an empty directory. It has verified all of it when it returns without an error.
+// roomFunc returns an error if a file of a size has no room.
+func Read(ctx context.Context, from io.Reader, to *os.Root, roomFunc func(int64) error) (Report, error) {
+	packed, err := gzip.NewReader(reader{ctx, from})
+	if err != nil {
+		return Report{}, fmt.Errorf("this is not a backup by ringback backup: %w", err)
+	}
+	u := &unpacker{tar: tar.NewReader(packed), to: to, roomFunc: roomFunc, links: map[string]bool{}}
+	if err := u.manifest(); err != nil {
+		return u.report, err
+	}
+	for {
+		h, err := u.tar.Next()
+		switch {
+		case ctx.Err() != nil:
+			return u.report, context.Cause(ctx)
+		case err != nil:
+			return u.report, damaged("it ends before its digests: %w", err)
+		case h.Name == sumsName:
+			return u.report, u.end(packed)
+		}
+		if err := u.member(h); err != nil {
+			return u.report, err
+		}
+	}
+}
+
+type unpacker struct {
+	tar      *tar.Reader
+	to       *os.Root
+	roomFunc func(int64) error
+	// sums are the digests of what was unpacked, as they must be at the archive's end.
+	sums strings.Builder
+	// links are the links that were unpacked.
+	links  map[string]bool
+	report Report
+}
+
+func (u *unpacker) manifest() error {
+	const most = 1 << 20
+	h, err := u.tar.Next()
+	if err != nil || h.Name != manifestName || h.Size > most {
+		return errors.Join(errors.New("this is not a backup by ringback backup: it does not begin with a manifest"), err)
+	}
+	text, err := io.ReadAll(u.tar)
+	if err != nil {
+		return damaged("its manifest cannot be read: %w", err)
+	}
+	if err := json.Unmarshal(text, &u.report.Manifest); err != nil {
+		return damaged("its manifest cannot be read: %w", err)
+	}
+	if u.report.Layout != Layout {
+		return fmt.Errorf("the backup was written by version %s in layout %d, and this version reads layout %d: restore it with that version",
+			u.report.Version, u.report.Layout, Layout)
+	}
+	u.sum(sha256.Sum256(text), manifestName)
+	return nil
+}
+
+func (u *unpacker) sum(digest [sha256.Size]byte, name string) {
+	fmt.Fprintf(&u.sums, "%s  %s\n", hex.EncodeToString(digest[:]), name)
+	u.report.Files++
+}
+
+// member unpacks a file, a directory or a link. Nothing is written through a link, and no file twice.
+func (u *unpacker) member(h *tar.Header) error {
+	name := strings.TrimSuffix(h.Name, "/")
+	part := partOf(name)
+	mode := fs.FileMode(h.Mode & 0o777) //nolint:gosec // it is masked
+	switch {
+	case !fs.ValidPath(name) || !part.Kept || u.isBelowLink(name):
+	case h.Typeflag == tar.TypeReg:
+		return u.file(h, name, mode|0o600)
+	case h.Typeflag == tar.TypeDir:
+		return u.to.MkdirAll(name, mode|0o700)
+	case h.Typeflag == tar.TypeSymlink && part.links:
+		u.links[name] = true
+		return u.to.Symlink(h.Linkname, name)
+	}
+	return fmt.Errorf("the backup has a member that no backup has: %.200q", h.Name)
+}
+
+func (u *unpacker) isBelowLink(name string) bool {
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		if u.links[dir] {
+			return true
+		}
+	}
+	return false
+}
+
+func (u *unpacker) file(h *tar.Header, name string, mode fs.FileMode) error {
+	if err := u.roomFunc(h.Size); err != nil {
+		return err
+	}
+	if err := u.to.MkdirAll(path.Dir(name), 0o700); err != nil {
+		return err
+	}
+	f, err := u.to.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	digest := sha256.New()
+	n, err := io.Copy(io.MultiWriter(f, digest), u.tar)
+	if err = errors.Join(err, f.Close()); err != nil {
+		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrChecksum) {
+			return damaged("%s: %w", name, err)
+		}
+		return err
+	}
+	u.report.Bytes += n
+	u.sum([sha256.Size]byte(digest.Sum(nil)), name)
+	return u.to.Chtimes(name, h.ModTime, h.ModTime)
+}
+
+// end compares the digests, and reads what follows: gzip has a checksum of its own at the end.
+func (u *unpacker) end(packed io.Reader) error {
+	want := u.sums.String()
+	text, err := io.ReadAll(io.LimitReader(u.tar, int64(len(want))+1))
+	if err != nil {
+		return damaged("its digests cannot be read: %w", err)
+	}
+	if got := string(text); got != want {
+		return damaged("%s does not have its digest", firstDifference(got, want))
+	}
+	if _, err := u.tar.Next(); !errors.Is(err, io.EOF) {
+		return damaged("something follows its digests: %w", err)
+	}
+	if _, err := io.Copy(io.Discard, packed); err != nil {
+		return damaged("%w", err)
+	}
+	return nil
+}
+
+// firstDifference names the file of the first line in which two lists of digests differ.
+func firstDifference(got, want string) string {
+	lines := strings.Split(got, "\n")
+	for i, line := range strings.Split(want, "\n") {
+		if i >= len(lines) || lines[i] != line {
+			_, name, _ := strings.Cut(line, "  ")
+			return name
+		}
+	}
+	return "a file"
+}
