@@ -62,12 +62,16 @@ func TestABackupIsRestored(t *testing.T) {
 	g := &rig.Gated{T: t}
 	env := vars{
 		"HOLD": "0s", "WORKERS": "3", "CLAUDE_BIN": rig.PatientCLI(t, dir), "DATA_DIR": t.TempDir(), "NODE_TIMEOUT": "2s",
-		"WEBHOOK_URL": hook.URL, "WEBHOOK_SECRET": hook.Secret, "LISTEN_ADDR": "127.0.0.1:" + harness.FreePort(t),
+		"CHANGE_LIMIT": "1KiB", "WEBHOOK_URL": hook.URL, "WEBHOOK_SECRET": hook.Secret, "LISTEN_ADDR": "127.0.0.1:" + harness.FreePort(t),
 	}
 	env["PROMPTS_DIR"], g.Runs = rig.GatedKind(t, "")
 	g.N = rig.Start(t, env)
+	var long strings.Builder // so the store has no copy of the change
+	for range 100 {
+		long.WriteString(rand.Text() + " ")
+	}
 	change := g.N.Create(t, object{"kind": "code-change", "userId": "u4", "options": object{"simulate": "success"}, "input": object{
-		"prompt": "x", "repos": []any{object{"url": remote}},
+		"prompt": long.String(), "repos": []any{object{"url": remote}},
 	}})
 	g.N.OpenCheckpoint(t, change, "awaiting_approval")
 	parked, asks := g.N.Manual(t, object{"userId": "u5"})
@@ -119,6 +123,27 @@ func TestABackupIsRestored(t *testing.T) {
 	must.Contain(t, cli("doctor"), "The store is in order.")
 	g.N.Stop(t, syscall.SIGTERM)
 	rig.Start(t, env).Await(t, running, "received")
+}
+
+// A conversation of which the store has no copy continues.
+func TestAConversationIsRestored(t *testing.T) {
+	t.Parallel()
+	sample.OneIn(t, 3)
+	env := vars{"REDIS_URL": "", "DATA_DIR": t.TempDir(), "CONVERSATION_LIMIT": "0", "HOLD": "0s"}
+	n, model := rig.RealClaude(t, env, playTalk)
+	h := &hosts{Node: n, t: t, model: model}
+	id := n.Create(t, object{"kind": "media", "userId": "u1", "sessionId": "s1", "input": object{"prompt": "a lake", "aspect_ratio": "invalid"}})
+	n.OpenCheckpoint(t, id, "awaiting_input")
+	must.Eventually(t, "the turn to end", func() bool { return strings.Contains(n.Log.String(), "turn ended") })
+	file := backedUp(t, env["DATA_DIR"])
+	n.Stop(t, syscall.SIGKILL)
+	harness.EndProcessesUnder(env["DATA_DIR"])
+	h.Env["DATA_DIR"], _ = restored(t, file)
+	h.Node = rig.Start(t, h.Env)
+	h.Say(t, "s1", "Use 16:9")
+	must.Equal(t, 2.0, h.Await(t, id, "received")["turn"], "turns")
+	must.Equal(t, 2, strings.Count(h.latest(), "- REQUEST_ID:"), "prompts that the model has seen in this conversation")
+	must.NotContain(t, h.latest(), "What Happened So Far")
 }
 
 // A call that waits for a person when the backup is made is answered after it was made again.
@@ -190,6 +215,7 @@ func interrupted(t *testing.T, dir string, after time.Duration, args ...string) 
 
 func TestABackupThatIsInterrupted(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	dir, _ := large(t)
 	file := filepath.Join(t.TempDir(), "b.tar.gz")
 	for after := 20 * time.Millisecond; interrupted(t, dir, after, "backup", file); after = after * 3 / 2 {
@@ -217,6 +243,7 @@ func TestABackupThatIsInterrupted(t *testing.T) {
 // However a restore is interrupted, no server starts on the half of it, and it can be repeated.
 func TestARestoreThatIsInterrupted(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	dir, id := large(t)
 	file, to := backedUp(t, dir), filepath.Join(t.TempDir(), "data")
 	times := 0
@@ -268,20 +295,16 @@ func TestWhatCannotBeBackedUpOrRestored(t *testing.T) {
 		}
 		must.Equal(t, len(before), len(must.Get(os.ReadDir(row.env["DATA_DIR"]))(t)), name, "leaves … files")
 	}
-}
-
-func TestABackupAsJSON(t *testing.T) {
-	t.Parallel()
-	dir, _ := large(t)
-	file := filepath.Join(t.TempDir(), "b.tar.gz")
 	for command, fields := range map[string][]string{
 		"backup":  {"bytes", "createdAt", "files", "format", "hasStore", "layout", "nodes", "version"},
 		"restore": {"auditLogs", "bytes", "createdAt", "endedApprovals", "examination", "files", "format", "hasStore", "layout", "nodes", "version"},
 	} {
+		args := []string{command, "-o", "json", filepath.Join(t.TempDir(), "b")}
+		env := vars{"DATA_DIR": dir}
 		if command == "restore" {
-			file, dir = backedUp(t, dir), t.TempDir()
+			env["DATA_DIR"], args[3] = t.TempDir(), file
 		}
-		code, out := onDir(t, dir, command, "-o", "json", file)
+		code, out, _ := rig.Ringback(t, env, args...)
 		var answer object
 		must.OK(t, json.Unmarshal([]byte(out), &answer))
 		must.Equal(t, fields, slices.Sorted(maps.Keys(answer)), command, "ends with", code)
@@ -291,6 +314,7 @@ func TestABackupAsJSON(t *testing.T) {
 // A full disk costs no data: neither that of a backup nor that of a restore.
 func TestABackupAndAFullDisk(t *testing.T) {
 	t.Parallel()
+	sample.OneIn(t, 3)
 	dir, id := large(t)
 	file := backedUp(t, dir)
 	disk := t.TempDir()

@@ -145,7 +145,7 @@ func (w *writer) dataDir(dir string) error {
 			return skip(e)
 		case err != nil:
 			w.leaveOut(e.Path, err)
-			return skip(e)
+			return nil
 		case !kept.Kept:
 			return nil
 		case w.tooMany(e.Path):
