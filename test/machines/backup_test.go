@@ -58,7 +58,6 @@ func TestABackupIsRestored(t *testing.T) {
 	t.Parallel()
 	sample.OneIn(t, 2)
 	hook, dir, remote := rig.StartHook(t), t.TempDir(), rig.GoRepository(t, "service")
-	hook.Fail.Store(1 << 30)
 	g := &rig.Gated{T: t}
 	env := vars{
 		"HOLD": "0s", "WORKERS": "3", "CLAUDE_BIN": rig.PatientCLI(t, dir), "DATA_DIR": t.TempDir(), "NODE_TIMEOUT": "2s",
@@ -74,6 +73,8 @@ func TestABackupIsRestored(t *testing.T) {
 		"prompt": long.String(), "repos": []any{object{"url": remote}},
 	}})
 	g.N.OpenCheckpoint(t, change, "awaiting_approval")
+	accepted := <-hook.IDs
+	hook.Fail.Store(1 << 30)
 	parked, asks := g.N.Manual(t, object{"userId": "u5"})
 	g.N.Want(t, 200, "POST", "/api/claude/checkpoints", rig.With(asks, object{"type": "information_request", "message": "Which one?"}))
 	question := g.N.OpenCheckpoint(t, parked, "awaiting_input")["id"].(string)
@@ -86,6 +87,7 @@ func TestABackupIsRestored(t *testing.T) {
 	must.Eventually(t, "its process to be recorded", func() bool { return strings.Contains(g.N.Log.String(), "turn started") })
 	rig.WriteFiles(t, filepath.Join(env["DATA_DIR"], "nodes", "0", "jobs", running, "work"), map[string]string{"report.txt": "a report"})
 	queued := g.N.Create(t, object{"userId": "u3"})
+	open := <-hook.IDs // it is not accepted
 
 	file := backedUp(t, env["DATA_DIR"])
 	g.N.Stop(t, syscall.SIGKILL)
@@ -95,6 +97,7 @@ func TestABackupIsRestored(t *testing.T) {
 
 	env = maps.Clone(env)
 	env["DATA_DIR"] = data
+	hook.Fail.Store(0)
 	g.N = rig.Start(t, env)
 	g.N.Renew(t, g.Envelope)
 	if status, _ := g.Call(object{"name": "shop"}, true); status != "pending_confirmation" {
@@ -121,6 +124,9 @@ func TestABackupIsRestored(t *testing.T) {
 		must.Contain(t, cli("audit", id, "--verify"), "as it was written")
 	}
 	must.Contain(t, cli("doctor"), "The store is in order.")
+	for again := ""; again != open; again = <-hook.IDs {
+		must.Equal(t, false, again == accepted, "a notice that was accepted comes again")
+	}
 	g.N.Stop(t, syscall.SIGTERM)
 	rig.Start(t, env).Await(t, running, "received")
 }

@@ -25,12 +25,12 @@ type Part struct {
 
 // Parts are all parts of a data directory.
 var Parts = []Part{
-	{Path: "redis/appendonlydir", Kept: true, Why: "the embedded store as it was at one moment: jobs, questions, approvals, notices, audit logs, transcripts"},
+	{Path: "redis/appendonlydir", Kept: true, Why: "the embedded store at one moment: jobs, questions, audit logs, transcripts"},
 	{Path: "redis/appendonly.aof", Kept: true, Why: "the same before Redis 7"},
 	{Path: "redis", Why: "the lock, the socket and the log of the embedded Redis"},
 	{Path: "conversations", Kept: true, Why: "the conversations with Claude in the sandbox; the store has copies of the small ones"},
 	{Path: "workspaces/*/caches", Why: "downloads of package managers"},
-	{Path: "workspaces/*/tree", Kept: true, links: true, Why: "repositories as jobs have changed them; the store has copies of the small changes only"},
+	{Path: "workspaces/*/tree", Kept: true, links: true, Why: "repositories as jobs have changed them; the store has small changes"},
 	{Path: "workspaces", Kept: true, Why: "the server's own clones of these repositories"},
 	{Path: "nodes/*/node", Kept: true, Why: "the name by which the store knows that the files are here"},
 	{Path: "nodes/*/jobs/*/work", Kept: true, links: true, Why: "files of jobs, also those that are served after their end"},

@@ -75,8 +75,10 @@ func (u *unpacker) manifest() error {
 		return damaged("its manifest cannot be read: %w", err)
 	}
 	if u.report.Layout != Layout {
-		return fmt.Errorf("the backup was written by version %s in layout %d, and this version reads layout %d: restore it with that version",
-			u.report.Version, u.report.Layout, Layout)
+		return fmt.Errorf(
+			"the backup was written by version %s in layout %d, and this one reads layout %d: restore it with that version",
+			u.report.Version, u.report.Layout, Layout,
+		)
 	}
 	u.sum(sha256.Sum256(text), manifestName)
 	return nil

@@ -60,7 +60,9 @@ const (
 
 // Write writes a backup of a data directory. The store comes first: what is written of a job may be newer, never
 // older, than what the store knows of it. shown is called after each file.
-func Write(ctx context.Context, to io.Writer, m Manifest, dataDir string, store []redisd.File, shown func(Report)) (Report, error) {
+func Write(
+	ctx context.Context, to io.Writer, m Manifest, dataDir string, store []redisd.File, shown func(Report),
+) (Report, error) {
 	packed, err := gzip.NewWriterLevel(to, gzip.BestSpeed)
 	if err != nil {
 		return Report{}, err
@@ -69,10 +71,10 @@ func Write(ctx context.Context, to io.Writer, m Manifest, dataDir string, store 
 		ctx: ctx, tar: tar.NewWriter(packed), entries: map[string]int{}, report: Report{Manifest: m}, shown: shown,
 	}
 	manifest := string(job.MustJSON(m)) + "\n"
-	err = w.file(tar.Header{Name: manifestName, Size: int64(len(manifest)), ModTime: m.CreatedAt}, strings.NewReader(manifest), false)
+	err = w.own(manifestName, strings.NewReader(manifest), int64(len(manifest)))
 	for _, f := range store {
 		if err == nil {
-			err = w.file(tar.Header{Name: f.Name, Size: f.Size, ModTime: m.CreatedAt}, f, false)
+			err = w.own(f.Name, f, f.Size)
 		}
 	}
 	if err == nil {
@@ -80,9 +82,12 @@ func Write(ctx context.Context, to io.Writer, m Manifest, dataDir string, store 
 	}
 	if err == nil {
 		sums := w.sums.String()
-		err = w.file(tar.Header{Name: sumsName, Size: int64(len(sums)), ModTime: m.CreatedAt}, strings.NewReader(sums), false)
+		err = w.own(sumsName, strings.NewReader(sums), int64(len(sums)))
 	}
-	return w.report, errors.Join(err, w.close(packed, err))
+	if err == nil { // otherwise it must not look complete
+		err = errors.Join(w.tar.Close(), packed.Close())
+	}
+	return w.report, err
 }
 
 type writer struct {
@@ -96,11 +101,9 @@ type writer struct {
 	shown   func(Report)
 }
 
-func (w *writer) close(packed io.Closer, failed error) error {
-	if failed != nil {
-		return nil // what is left is incomplete, and must not look complete
-	}
-	return errors.Join(w.tar.Close(), packed.Close())
+// own writes a file that no job can change.
+func (w *writer) own(name string, from io.Reader, size int64) error {
+	return w.file(tar.Header{Name: name, Size: size, ModTime: w.report.CreatedAt}, from, false)
 }
 
 // file writes a file. If it is a job's, it may have become shorter since it was opened: the rest is filled with
