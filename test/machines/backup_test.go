@@ -348,8 +348,27 @@ func first[T, U any](one T, _ U) T { return one }
 // A parked job moves from an embedded store to a Redis of the operator's, and back.
 func TestAStoreMovesToARedisAndBack(t *testing.T) {
 	t.Parallel()
-	redis := rig.StartRedis(t)
-	url := redis.Restricted(t, append(store.Rights(), "+dump", "+pttl", "+restore")...)
+	for name, start := range sample.Cases(t, 1, map[string]func(*testing.T) (url, note string){
+		"a Redis": func(t *testing.T) (url, note string) {
+			t.Helper()
+			rights := append(store.Rights(), "+dump", "+pttl", "+restore")
+			return rig.StartRedis(t).Restricted(t, rights...), "note     REDIS_URL: the Redis at "
+		},
+		"a Cluster": func(t *testing.T) (url, note string) {
+			t.Helper()
+			return harness.StartCluster(t, 0).URL, "the store of"
+		},
+	}) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			url, note := start(t)
+			movesToAndBack(t, url, note)
+		})
+	}
+}
+
+func movesToAndBack(t *testing.T, url, note string) {
+	t.Helper()
 	dir, there := t.TempDir(), t.TempDir()
 	n := rig.Start(t, vars{"HOLD": "0s", "DATA_DIR": dir})
 	id, envelope := n.Manual(t, object{"userId": "u1"})
@@ -376,7 +395,7 @@ func TestAStoreMovesToARedisAndBack(t *testing.T) {
 	must.Contain(t, out, "without the store", "a backup of the files ends with", code)
 	n.Stop(t, syscall.SIGTERM)
 	code, out = run("backup", "--force", file)
-	must.Contain(t, out, "appendonly", "a backup ends with", code)
+	must.Contain(t, out, note, "a backup ends with", code)
 	if code, out := run("restore", file); code != 1 || !strings.Contains(out, "has an installation already") {
 		t.Errorf("a restore over it ends with %d: %s", code, out)
 	}
