@@ -279,6 +279,9 @@ func TestWhatCannotBeBackedUpOrRestored(t *testing.T) {
 	whole := must.Get(os.ReadFile(file))(t)
 	short := filepath.Join(t.TempDir(), "short")
 	must.OK(t, os.WriteFile(short, whole[:len(whole)-9], 0o600))
+	later := t.TempDir() // of a version to come
+	shell(t, `cp -a "$1/." "$2"; printf '*3\r\n$3\r\nSET\r\n$14\r\nrb:{00}:format\r\n$2\r\n99\r\n' | tee -a "$2"/redis/appendonlydir/*.incr.aof`, dir, later)
+	newer := backedUp(t, later)
 	for name, row := range map[string]struct {
 		env  vars
 		args []string
@@ -289,6 +292,7 @@ func TestWhatCannotBeBackedUpOrRestored(t *testing.T) {
 		"no such backup":          {vars{"DATA_DIR": t.TempDir()}, []string{"restore", filepath.Join(t.TempDir(), "b")}, "no such file or directory"},
 		"over an installation":    {vars{"DATA_DIR": dir}, []string{"restore", file}, "has an installation already ("},
 		"a truncated backup":      {vars{"DATA_DIR": t.TempDir()}, []string{"restore", short}, "truncated or damaged"},
+		"a later version's":       {vars{"DATA_DIR": t.TempDir()}, []string{"restore", newer}, "in format 99"},
 		"another program's file":  {vars{"DATA_DIR": t.TempDir()}, []string{"restore", harness.Binary()}, "not a backup"},
 		"without redis-server":    {vars{"DATA_DIR": t.TempDir(), "PATH": rig.PathWithout(t, "redis-server", "valkey-server")}, []string{"restore", file}, "must be on PATH"},
 		"an unknown output":       {vars{"DATA_DIR": t.TempDir()}, []string{"restore", "-o", "xml", file}, "--output takes one of"},
