@@ -69,10 +69,24 @@ func (h errorHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pro
 // writes is the key of a request's context that records whether the store may have been changed.
 type writes struct{}
 
+// tracked is that context. It is allocated for each request, at once with the record.
+type tracked struct {
+	context.Context
+	wrote atomic.Bool
+}
+
+// Value implements context.Context.
+func (t *tracked) Value(key any) any {
+	if _, ok := key.(writes); ok {
+		return &t.wrote
+	}
+	return t.Context.Value(key)
+}
+
 // TrackWrites returns the context of a request. If the store becomes unavailable, the error states
 // that nothing was changed if that is certain, and otherwise what is safe to send again.
 func TrackWrites(ctx context.Context) context.Context {
-	return context.WithValue(ctx, writes{}, new(atomic.Bool))
+	return &tracked{Context: ctx}
 }
 
 // noteWrite records that a call may have changed the store. A lost connection proves nothing: the
