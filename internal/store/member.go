@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/redis/go-redis/v9"
 )
 
 // Join registers a server with the others that use the store. Its name must stay the same after a
@@ -43,7 +45,9 @@ func (s *Store) join(ctx context.Context, name, upTo string) error {
 // Servers lists the servers that use the store, each with its format, for people. Those that use an embedded store
 // are not registered.
 func (n Nodes) Servers(ctx context.Context) ([]string, error) {
-	members, err := n.s.rdb.ZRange(ctx, Partition(0).key("servers"), 0, -1).Result()
+	members, err := n.s.rdb.ZRangeByScore(ctx, Partition(0).key("servers"), &redis.ZRangeBy{
+		Min: "(" + score(n.s.clock.now()), Max: "+inf",
+	}).Result()
 	return serversIn(members), err
 }
 
