@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -37,24 +36,23 @@ readable by you only. Settings, keys and other secrets of the server are not in 
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			out := cmd.OutOrStdout()
 			var r backup.Report
 			var err error
 			if args[0] == "-" {
-				r, err = backUp(ctx, o, out, cmd.ErrOrStderr())
-				out = cmd.ErrOrStderr()
+				r, err = backUp(ctx, o, cmd.OutOrStdout(), cmd.ErrOrStderr())
+				cmd.SetOut(cmd.ErrOrStderr())
 			} else {
 				r, err = backUpTo(ctx, o, args[0], force, cmd.ErrOrStderr())
 			}
 			if err != nil {
 				return err
 			}
-			return printed(out, output, r, func() { describeBackup(out, args[0], r) })
+			return cli.Show(cmd, output, r, func(out io.Writer) { describeBackup(out, args[0], r) })
 		},
 	}
 	c.Flags().BoolVar(&force, "force", false, "replace an existing file")
 	c.Flags().BoolVar(&o.FilesOnly, "files-only", false, "leave out the store, for a Redis that is backed up in another way")
-	outputFlag(c, &output)
+	cli.OutputFlag(c, &output)
 	return c
 }
 
@@ -89,40 +87,15 @@ was allowed and had not run is asked again, and people sign in again. Never star
 			if err != nil {
 				return err
 			}
-			out := cmd.OutOrStdout()
-			if err := printed(out, output, r, func() { describeRestored(out, c.DataDir, r) }); err != nil {
-				return err
+			err = cli.Show(cmd, output, r, func(out io.Writer) { describeRestored(out, c.DataDir, r) })
+			if n := len(r.AuditFaults); err == nil && n > 0 {
+				err = cli.Problems(n)
 			}
-			if n := len(r.AuditFaults); n > 0 {
-				return cli.Problems(n)
-			}
-			return nil
+			return err
 		},
 	}
-	outputFlag(c, &output)
+	cli.OutputFlag(c, &output)
 	return c
-}
-
-// outputFlag adds --output, as other commands have it, which is checked before the command runs.
-func outputFlag(c *cobra.Command, output *string) {
-	c.Flags().StringVarP(output, "output", "o", "table", "`format`: table or json")
-	c.PreRunE = func(cmd *cobra.Command, _ []string) error {
-		if *output != "table" && *output != "json" {
-			return cli.FlagError(cmd, errors.New("--output takes one of: table, json"))
-		}
-		return nil
-	}
-}
-
-// printed prints an answer as JSON, or for people.
-func printed(out io.Writer, output string, answer any, people func()) error {
-	if output != "json" {
-		people()
-		return nil
-	}
-	enc := json.NewEncoder(out)
-	enc.SetIndent("", "  ")
-	return enc.Encode(answer)
 }
 
 func backUp(ctx context.Context, o server.BackupOptions, to, stderr io.Writer) (r backup.Report, err error) {
