@@ -59,12 +59,16 @@ mkdir -p "$share/completions" "$share/man"
 "$ringback" completion zsh >"$share/completions/_ringback"
 "$ringback" completion fish >"$share/completions/ringback.fish"
 go test -vet=off -ldflags=-s -count=1 -run '^TestEachCommandHasAManualPage$' ./cmd/ringback -manual "$share/man" >/dev/null
-cp -R README.md CHANGELOG.md docs deploy "$share/"
-rm -r "$share/deploy/deb"
+cp -R README.md CHANGELOG.md docs "$share/"
 cp .env.example "$share/settings"
 [ ! -e LICENSE ] || cp LICENSE "$share/"
+mkdir "$share/deploy"
 unit=$share/deploy/ringback.service
-[ -e "$unit" ] || sed -n '/^\[Unit\]/,/^```/ { /^```/d; s,=/usr/local/bin/,=,; p }' docs/how-to/deploy.md >"$unit"
+if [ -e deploy/ringback.service ]; then
+  cp -R deploy/. "$share/deploy/"
+else # the unit is in the document
+  sed -n '/^\[Unit\]/,/^```/ { /^```/d; s,=/usr/local/bin/,=,; p }' docs/how-to/deploy.md >"$unit"
+fi
 
 pack() { # PLATFORM: writes the archive and the list of modules
   local name=ringback_${version}_${1/\//_}
@@ -86,16 +90,16 @@ package() { # ARCH: writes the package for Debian
   install -D -m 644 -t "$root/usr/share/man/man1" "$share"/man/*
   gzip -9 -n "$root"/usr/share/man/man1/*
   install -D -m 644 "$unit" "$root/lib/systemd/system/ringback.service"
-  install -D -m 644 deploy/deb/settings.conf "$root/lib/systemd/system/ringback.service.d/settings.conf"
-  install -D -m 600 -t "$root/etc/ringback" deploy/deb/ringback.env
+  install -D -m 644 scripts/deb/settings.conf "$root/lib/systemd/system/ringback.service.d/settings.conf"
+  install -D -m 600 -t "$root/etc/ringback" scripts/deb/ringback.env
 
-  install -D -m 755 -t "$root/DEBIAN" deploy/deb/postinst deploy/deb/prerm deploy/deb/postrm
+  install -D -m 755 -t "$root/DEBIAN" scripts/deb/postinst scripts/deb/prerm scripts/deb/postrm
   echo /etc/ringback/ringback.env >"$root/DEBIAN/conffiles"
   (cd "$root" && find usr lib -type f -print0 | sort -z | xargs -0 md5sum) >"$root/DEBIAN/md5sums"
   size=$(find "$root" -type f -printf '%s\n' | awk '{ bytes += $1 } END { print int(bytes / 1024) }')
   # A hyphen would begin a revision of the package. A tilde comes before the end: 1.2.0~rc.1 is before 1.2.0.
   sed -e "s/@version@/${version//-/\~}/" -e "s/@arch@/$1/" -e "s/@size@/$size/" \
-    -e "s/@maintainer@/$(git log -1 --format='%cn <%ce>')/" deploy/deb/control >"$root/DEBIAN/control"
+    -e "s/@maintainer@/$(git log -1 --format='%cn <%ce>')/" scripts/deb/control >"$root/DEBIAN/control"
   dpkg-deb --root-owner-group -Zgzip -z6 --build "$root" "$out/ringback_${version}_$1.deb" >/dev/null
 }
 
