@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -43,6 +44,11 @@ type Restored struct {
 // one that was interrupted after that is finished by the next call.
 func Restore(ctx context.Context, c config.Config, from io.Reader) (r Restored, err error) {
 	s := stage{data: c.DataDir, dir: filepath.Join(c.DataDir, restoring)}
+	if began, err := untrusted.Exists(s.dir); err != nil || !began {
+		if err := errors.Join(err, s.checkPlace()); err != nil { // also, a server here does not notice it
+			return r, err
+		}
+	}
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return r, fmt.Errorf("DATA_DIR: %w", err)
 	}
@@ -51,35 +57,38 @@ func Restore(ctx context.Context, c config.Config, from io.Reader) (r Restored, 
 		return r, errors.Join(fmt.Errorf("DATA_DIR %s: another restore is running there", c.DataDir), err)
 	}
 	defer func() { _ = lock.Unlock() }()
-	if verified, err := untrusted.ReadFile(s.verified(), maxVerified); err == nil {
-		if err := json.Unmarshal(verified, &r); err != nil {
-			return r, err
-		}
-		return r, s.place()
+	verified, err := untrusted.ReadFile(s.verified(), maxVerified)
+	if err == nil {
+		err = json.Unmarshal(verified, &r)
+	} else if err = r.prepare(ctx, c, s, from); err != nil {
+		err = errors.Join(err, untrusted.Remove(s.dir))
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, untrusted.Remove(s.dir))
-		}
-	}()
-	if err := s.empty(); err != nil {
+	if err != nil {
 		return r, err
 	}
-	if r.Report, err = s.unpack(ctx, from); err != nil {
-		return r, err
-	}
-	if err := r.restoreStore(ctx, c, s.files()); err != nil {
-		return r, err
-	}
-	if err := untrusted.WriteFile(s.verified(), job.MustJSON(r)); err != nil {
-		return r, err
-	}
-	unix.Sync() // before the first name changes, everything is on the disk
 	return r, s.place()
 }
 
+// prepare unpacks and verifies everything in the stage.
+func (r *Restored) prepare(ctx context.Context, c config.Config, s stage, from io.Reader) (err error) {
+	if err := s.checkPlace(); err != nil {
+		return err
+	}
+	if err := errors.Join(untrusted.Remove(s.files()), os.Mkdir(s.files(), 0o700)); err != nil {
+		return err
+	}
+	if r.Report, err = s.unpack(ctx, from); err != nil {
+		return err
+	}
+	if err := r.restoreStore(ctx, c, s.files()); err != nil {
+		return err
+	}
+	unix.Sync() // before the first name changes, everything is on the disk
+	return untrusted.WriteFile(s.verified(), job.MustJSON(r))
+}
+
 // restoring is the directory, in a data directory, of a restore that has not finished.
-const restoring = "restoring"
+const restoring = ".ringback-restore"
 
 // maxVerified limits the size of the note that a restore is verified, in bytes.
 const maxVerified = 64 << 20
@@ -93,20 +102,20 @@ func (s stage) files() string { return filepath.Join(s.dir, "data") }
 // verified is the file that exists once everything in the stage is verified.
 func (s stage) verified() string { return filepath.Join(s.dir, "verified.json") }
 
-// empty returns an error if there is an installation in the data directory, and makes the stage empty.
-func (s stage) empty() error {
+// checkPlace returns an error if there is an installation in the data directory.
+func (s stage) checkPlace() error {
 	var found []string
 	for _, name := range backup.Tops() {
 		if _, err := os.Lstat(filepath.Join(s.data, name)); err == nil {
 			found = append(found, name)
 		}
 	}
-	if len(found) > 0 {
-		return fmt.Errorf(
-			"DATA_DIR: %s has an installation already (%s), and nothing of it was changed. Restore into an empty directory: set DATA_DIR",
-			s.data, strings.Join(found, ", "))
+	if len(found) == 0 {
+		return nil
 	}
-	return errors.Join(untrusted.Remove(s.files()), os.Mkdir(s.files(), 0o700))
+	return fmt.Errorf(
+		"DATA_DIR: %s has an installation already (%s), and nothing of it was changed. Restore into an empty directory: set DATA_DIR",
+		s.data, strings.Join(found, ", "))
 }
 
 func (s stage) unpack(ctx context.Context, from io.Reader) (backup.Report, error) {
@@ -136,8 +145,11 @@ func (s stage) place() error {
 		}
 	}
 	unix.Sync()
-	done := filepath.Join(s.data, "restored")
-	return errors.Join(untrusted.Remove(done), os.Rename(s.dir, done), untrusted.Remove(done))
+	done := s.dir + "d-" + rand.Text()
+	if err := os.Rename(s.dir, done); err != nil { // at once, because a server may start now
+		return err
+	}
+	return untrusted.Remove(done)
 }
 
 // restoreStore verifies the store of a backup, if it has one, and with REDIS_URL copies it there.

@@ -80,6 +80,7 @@ func (u *unpacker) manifest() error {
 			u.report.Version, u.report.Layout, Layout,
 		)
 	}
+	u.report.Bytes += h.Size
 	u.sum(sha256.Sum256(text), manifestName)
 	return nil
 }
@@ -129,10 +130,11 @@ func (u *unpacker) file(h *tar.Header, name string, mode fs.FileMode) error {
 	}
 	digest := sha256.New()
 	n, err := io.Copy(io.MultiWriter(f, digest), u.tar)
-	if err = errors.Join(err, f.Close()); err != nil {
-		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrChecksum) {
-			return damaged("%s: %w", name, err)
-		}
+	err = errors.Join(err, f.Close())
+	if _, ofDisk := errors.AsType[*fs.PathError](err); err != nil && !ofDisk && !errors.Is(err, context.Canceled) {
+		err = damaged("%s: %w", name, err)
+	}
+	if err != nil {
 		return err
 	}
 	u.report.Bytes += n
@@ -150,6 +152,8 @@ func (u *unpacker) end(packed io.Reader) error {
 	if got := string(text); got != want {
 		return damaged("%s does not have its digest", firstDifference(got, want))
 	}
+	u.report.Files++
+	u.report.Bytes += int64(len(text))
 	if _, err := u.tar.Next(); !errors.Is(err, io.EOF) {
 		return damaged("something follows its digests: %w", err)
 	}

@@ -40,6 +40,7 @@ type Manifest struct {
 // Report describes a backup.
 type Report struct {
 	Manifest
+	// Files and Bytes are counted as they are in the archive before it is compressed.
 	Files int   `json:"files"`
 	Bytes int64 `json:"bytes"`
 	// LeftOut are files of jobs that could not be read, with the reasons; at most maxLeftOut.
@@ -142,7 +143,7 @@ func (w *writer) dataDir(dir string) error {
 	return d.Walk(w.ctx, math.MaxInt, func(e untrusted.Entry, err error) error {
 		kept := partOf(e.Path)
 		switch {
-		case err != nil && e.Path == ".":
+		case err != nil && !strings.Contains(e.Path, "/"): // the server's own directories
 			return err
 		case e.Path == redisTop || !kept.Kept && !leadsToKept(e.Path):
 			return skip(e)
