@@ -58,7 +58,7 @@ func TestWhatIsInABackup(t *testing.T) {
 		"mirrors/abc/HEAD":                              false,
 		"api-keys":                                      false,
 		".env":                                          false,
-		".ringback-restore/verified.json":                       false,
+		".ringback-restore/verified.json":               false,
 	} {
 		must.Equal(t, kept, partOf(name).Kept, name, "is in a backup")
 	}
