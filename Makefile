@@ -39,6 +39,11 @@ race: export CGO_ENABLED = 1
 race: deps ## run all tests with the race detector, and the end-to-end tests with race-built servers
 	@RACE_SERVERS=1 LONG_TESTS=1 TEST_SAMPLE= GORACE="$(GORACE) atexit_sleep_ms=0" scripts/test.sh
 
+.PHONY: test-deploy
+test-deploy: deps ## build the image and run all of deploy/ with Podman and systemd; as root, it installs them
+	@scripts/install-deploy-tools.sh
+	@TEST_SAMPLE= $(GO) test -count 1 -timeout 30m ./test/deploy
+
 .PHONY: deps
 deps: ## install what the tests need: redis-server, the Claude CLI
 	@scripts/install-test-deps.sh
