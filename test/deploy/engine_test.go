@@ -22,8 +22,8 @@ type engine struct {
 	env []string
 }
 
-// startEngine skips the test unless make test-deploy has installed the tools. All that it runs ends with the test.
-func startEngine(t *testing.T) engine {
+// onlyAsAWhole skips a test in a sample of the tests, and unless make test-deploy has installed the tools.
+func onlyAsAWhole(t *testing.T) {
 	t.Helper()
 	if os.Getenv("TEST_SAMPLE") != "" {
 		t.Skip("it is not among the samples: make test-deploy runs it")
@@ -31,6 +31,12 @@ func startEngine(t *testing.T) engine {
 	if _, err := os.Stat(base); err != nil || os.Getuid() != 0 {
 		t.Skip("make test-deploy, as root, installs what it needs")
 	}
+}
+
+// startEngine returns an engine. All that it runs ends with the test.
+func startEngine(t *testing.T) engine {
+	t.Helper()
+	onlyAsAWhole(t)
 	dir := must.Get(os.MkdirTemp("/var/tmp", "deploy"))(t) //nolint:usetesting // memory would be too small, and the path too long
 	e := engine{dir: dir, env: append(os.Environ(), "CONTAINERS_CONF="+dir+"/containers.conf", "CONTAINERS_STORAGE_CONF="+dir+"/storage.conf")}
 	limits := strings.TrimSpace(e.output(t, "", "sh", "-c", "echo nofile=$(ulimit -Hn):$(ulimit -Hn)"))
