@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -154,6 +153,6 @@ func (n *node) tryModel(ctx context.Context, live bool) []Finding {
 	if err != nil || u.OutputTokens == 0 {
 		return []Finding{problem("the model did not answer: %s", whyFailed(j, err))}
 	}
-	return []Finding{fine("the model has answered in %s: %d tokens in, %d out, %s",
-		time.Since(begin).Round(time.Second/10), u.InputTokens, u.OutputTokens, fmt.Sprintf("$%.4f", u.CostUSD))}
+	took := time.Since(begin).Round(time.Second / 10)
+	return []Finding{fine("the model has answered in %s: %d tokens in, %d out, $%.4f", took, u.InputTokens, u.OutputTokens, u.CostUSD)}
 }

@@ -73,6 +73,8 @@ func TestANodeThatCannotRunTurnsLeavesTheJobsToOthers(t *testing.T) {
 				status, answer := broken.Ready(t)
 				return status == 503 && strings.Contains(fmt.Sprint(answer), b.says) && strings.Contains(broken.Log.String(), "node unfit: not taking jobs") && broken.Metric(t, "ringback_turns_blocked") == 1
 			})
+			must.Contain(t, rig.CommandLine(t, broken)("doctor"), "The server is not ready: No turn can start here: ", "ringback doctor")
+			must.Contain(t, broken.Respond(t, "GET", "/", nil, "Accept", "text/html").Text, "No turn can start here: ", "the console")
 			for _, id := range ids { // some may be on their way back at that moment
 				untried(t, broken.Await(t, id, "pending"))
 			}
