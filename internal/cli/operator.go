@@ -104,7 +104,8 @@ func (a *app) doctorCommand() *cobra.Command {
 		}
 		var ready client.Answer[client.Readiness]
 		if !offline {
-			if ready, err = a.api.Ready(cmd.Context()); err != nil {
+			ready, err = a.api.Ready(cmd.Context())
+			if err != nil && !job.HasKind(err, job.NotFound) { // a server of the version before has no such endpoint
 				return err
 			}
 		}

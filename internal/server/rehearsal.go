@@ -75,15 +75,15 @@ func (n *node) run(ctx context.Context, o job.Options) (j job.Job, err error) {
 	return j, err
 }
 
-// whyFailed returns why a job has no result.
+// whyFailed returns why a job has no result, with its errorCode.
 func whyFailed(j job.Job, err error) string {
-	switch {
+	switch f := j.LastFailure; {
 	case err != nil:
 		return err.Error()
-	case j.LastFailure != nil:
-		return j.LastFailure.Error
+	case f != nil:
+		return f.Error + " (" + string(f.ErrorCode) + ")"
 	}
-	return j.Error
+	return j.Error + " (" + string(j.ErrorCode) + ")"
 }
 
 // tryCallbacks has a program call back, from where those of turns do.
@@ -151,7 +151,7 @@ func (n *node) tryModel(ctx context.Context, live bool) []Finding {
 	j, err := n.run(ctx, job.Options{})
 	u := j.Usage
 	if err != nil || u.OutputTokens == 0 {
-		return []Finding{problem("the model did not answer: %s", whyFailed(j, err))}
+		return []Finding{problem("the model did not answer: %s. docs/how-to/find-out.md has what to do", whyFailed(j, err))}
 	}
 	took := time.Since(begin).Round(time.Second / 10)
 	return []Finding{fine("the model has answered in %s: %d tokens in, %d out, $%.4f", took, u.InputTokens, u.OutputTokens, u.CostUSD)}
