@@ -82,7 +82,7 @@ func (a *app) doctorCommand() *cobra.Command {
 	var mend, offline bool
 	c := &cobra.Command{
 		Use: "doctor", Short: "Show what keeps jobs from running, and check the store", Args: atMost(0, ""),
-		Long: "Show why the server is not ready, if it is not, Claude's current limits, which servers use the store, the oldest open question and what notifications wait.\n\n" +
+		Long: "Show why the server is not ready, if it is not, Claude's current limits, the oldest open question and what notifications wait.\n\n" +
 			"Then look for inconsistencies in the store: slots that no job uses, jobs missing in a list, jobs that nothing will continue.\n\n" +
 			"The records of jobs are the truth. A server checks and repairs its store when it starts and every quarter of an hour; this shows what it would find now. " +
 			"With --offline the store of the configuration here (REDIS_URL, DATA_DIR) is checked without a server.",
@@ -127,17 +127,13 @@ func (a *app) doctorCommand() *cobra.Command {
 	return c
 }
 
-// installation prints what keeps jobs from running, and the servers of the store.
+// installation prints what keeps jobs from running, and what waits for people.
 func (p printer) installation(ready client.Readiness, r job.Examination) {
 	for _, problem := range ready.Problems {
 		p.printf("%s\n", p.paint(red, "The server is not ready: "+oneLine(problem)))
 	}
 	for _, warning := range ready.Warnings {
 		p.printf("%s\n", p.paint(yellow, "Warning: "+oneLine(warning)))
-	}
-	p.printf("The store has format %d.\n", r.Format)
-	for _, server := range r.Servers {
-		p.printf("Server: %s\n", oneLine(server))
 	}
 	if !r.OldestQuestion.IsZero() {
 		p.printf("The oldest open question is of %s.\n", p.time(r.OldestQuestion, time.DateTime))

@@ -299,9 +299,6 @@ type Examination struct {
 	Findings []Finding `json:"findings"` // The inconsistencies; if there are too many, only the first.
 	// Notifications counts the undelivered ones, by receiver.
 	Notifications []NotificationCount `json:"notifications,omitempty"`
-	Format        int                 `json:"format"` // The format in which the store is written.
-	// Servers are those that use the store, each with the format that it writes; none of an embedded store.
-	Servers []string `json:"servers,omitempty"`
 	// OldestQuestion is the time of the oldest question that no one has answered; absent if there is none.
 	OldestQuestion time.Time `json:"oldestQuestion,omitzero"`
 }

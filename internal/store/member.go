@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"github.com/redis/go-redis/v9"
 )
 
 // Join registers a server with the others that use the store. Its name must stay the same after a
@@ -33,30 +31,17 @@ func (s *Store) join(ctx context.Context, name, upTo string) error {
 	if err != nil {
 		return err
 	}
-	others := serversIn(texts(answer))
+	others := texts(answer)
 	if len(others) == 0 {
 		return nil
+	}
+	for i, other := range others {
+		format, name, _ := strings.Cut(other, " ")
+		others[i] = name + " (format " + format + ")"
 	}
 	return fmt.Errorf(
 		"%w: %s. This one writes format %d, and they cannot work together. Stop all servers of the other version, then start this one: turns continue. A server that was killed counts for another %s (NODE_TIMEOUT)",
 		ErrFormat, strings.Join(others, ", "), Format, s.opts.NodeTimeout)
-}
-
-// Servers lists the servers that use the store, each with its format, for people. Those that use an embedded store
-// are not registered.
-func (n Nodes) Servers(ctx context.Context) ([]string, error) {
-	members, err := n.s.rdb.ZRangeByScore(ctx, Partition(0).key("servers"), &redis.ZRangeBy{
-		Min: "(" + score(n.s.clock.now()), Max: "+inf",
-	}).Result()
-	return serversIn(members), err
-}
-
-func serversIn(members []string) []string {
-	for i, member := range members {
-		format, name, _ := strings.Cut(member, " ")
-		members[i] = name + " (format " + format + ")"
-	}
-	return members
 }
 
 // Quit removes the registration of a server that has stopped.

@@ -66,11 +66,7 @@ func TestMetricsSayWhatWaits(t *testing.T) {
 			n.Metric(t, `ringback_oldest_queued_seconds\{priority="interactive"\}`) == 0
 	})
 	cli := rig.CommandLine(t, n)
-	for _, says := range []string{
-		"The store has format ", "Server: ", strings.TrimPrefix(n.URL, "http://") + " (format ", "Notifications (webhook): 0 will be retried, 3 were given up.",
-	} {
-		must.Contain(t, cli("doctor"), says, "ringback doctor")
-	}
+	must.Contain(t, cli("doctor"), "Notifications (webhook): 0 will be retried, 3 were given up.", "ringback doctor")
 	if said := cli("notifications"); strings.Count(said, "given up") != 3 || !strings.Contains(said, "410 Gone") {
 		t.Errorf("ringback notifications says\n%s", said)
 	}

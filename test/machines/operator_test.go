@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/http"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -100,4 +101,20 @@ func TestAnAddressOfOperatorsThatIsTaken(t *testing.T) {
 	code, out, _ := rig.Ringback(t, vars{"LISTEN_ADDR": "127.0.0.1:0", "OPERATOR_LISTEN_ADDR": taken.Addr().String(), "LOG_FORMAT": "text"}, "serve")
 	must.Equal(t, 1, code, out)
 	must.Contain(t, out, "OPERATOR_LISTEN_ADDR "+taken.Addr().String()+" is in use")
+}
+
+func TestDoctorShowsSinceWhenPeopleAreAwaited(t *testing.T) {
+	t.Parallel()
+	n := rig.Start(t, vars{"HOLD": "0s"})
+	must.Equal(t, nil, n.Want(t, 200, "GET", "/api/doctor", nil)["oldestQuestion"])
+	var asked []string
+	for _, user := range []string{"u1", "u2"} {
+		_, envelope := n.Manual(t, object{"userId": user})
+		n.Want(t, 200, "POST", "/api/claude/checkpoints", rig.With(envelope, object{"type": "information_request", "message": "Which?"}))
+	}
+	for _, one := range n.Want(t, 200, "GET", "/api/checkpoints?status=open", nil)["checkpoints"].([]any) {
+		asked = append(asked, one.(object)["createdAt"].(string))
+	}
+	must.Equal(t, any(slices.Min(asked)), n.Want(t, 200, "GET", "/api/doctor", nil)["oldestQuestion"], "of", asked)
+	must.Contain(t, rig.CommandLine(t, n)("doctor"), "The oldest open question is of ")
 }

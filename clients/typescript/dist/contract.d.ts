@@ -677,8 +677,6 @@ export interface components {
         Examination: {
             /** @description The inconsistencies; if there are too many, only the first. */
             findings: components["schemas"]["Finding"][];
-            /** @description The format in which the store is written. */
-            format: number;
             /** @description The number of inconsistencies found. */
             found: number;
             /** @description The number of inconsistencies repaired. */
@@ -690,8 +688,6 @@ export interface components {
              * @description The time of the oldest question that no one has answered; absent if there is none.
              */
             oldestQuestion?: string;
-            /** @description Those that use the store, each with the format that it writes; none of an embedded store. */
-            servers?: string[];
         };
         /** @description Something that a person has allowed and that did not succeed. */
         FailedAction: {

@@ -31,11 +31,8 @@ func New(s *store.Store, jobs *lifecycle.Service, log *slog.Logger) *Doctor {
 // Examine inspects the whole store while servers are running; if mend is set, it repairs what it
 // finds. Error: Unavailable.
 func (d *Doctor) Examine(ctx context.Context, mend bool) (job.Examination, error) {
-	report := job.Examination{Findings: []job.Finding{}, Format: store.Format}
+	report := job.Examination{Findings: []job.Finding{}}
 	counts, err := d.store.Tasks.NoticeCounts(ctx)
-	if err == nil {
-		report.Servers, err = d.store.Nodes.Servers(ctx)
-	}
 	if err == nil {
 		report.OldestQuestion, err = d.oldestQuestion(ctx)
 	}
