@@ -30,6 +30,14 @@ func (c *Client) Examine(ctx context.Context, mend bool) (Answer[job.Examination
 	return Call[job.Examination](ctx, c, method, "/api/doctor", nil)
 }
 
+// StoreFormat takes a step of an upgrade of the store, and returns what is left to do.
+func (c *Client) StoreFormat(ctx context.Context, step StoreStep) (Answer[StoreFormat], error) {
+	if step == job.CheckStore {
+		return Call[StoreFormat](ctx, c, http.MethodGet, "/api/store", nil)
+	}
+	return Call[StoreFormat](ctx, c, http.MethodPost, "/api/store/"+url.PathEscape(string(step)), nil)
+}
+
 // Notifications returns the undelivered notifications with this status; empty means both statuses.
 func (c *Client) Notifications(ctx context.Context, status job.NotificationStatus) (Answer[Notifications], error) {
 	return Call[Notifications](ctx, c, http.MethodGet, "/api/notifications?limit=500&status="+url.QueryEscape(string(status)), nil)

@@ -208,6 +208,10 @@ type (
 	DurationClass      = job.Class              // one class of a histogram of durations
 	Examination        = job.Examination        // report of Examine
 	Finding            = job.Finding            // one problem in the store
+	StoreFormat        = job.StoreFormat        // format of the store, and what of an upgrade is left to do
+	StoreStep          = job.StoreStep          // step of an upgrade of the store
+	StoreServer        = job.StoreServer        // server that uses the store
+	OlderForm          = job.OlderForm          // something that is stored in an older form
 	Notification       = job.Notification       // notification that was not delivered
 	NotificationID     = job.NotificationID     // id of a Notification
 	NotificationStatus = job.NotificationStatus // status of a Notification

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"ringback/internal/cli"
-	"ringback/internal/job"
 	"ringback/internal/server"
 	"ringback/internal/server/config"
 )
@@ -23,7 +22,7 @@ func main() {
 	}
 	defaults := cli.Defaults{
 		ServerURL: c.ServerURL, Token: c.Token, User: c.User, NoColor: c.NoColor != "", Pager: cmp.Or(c.GitPager, c.Pager),
-		Terminal: terminal(), Browser: c.Browser, ExamineFunc: examineOffline,
+		Terminal: terminal(), Browser: c.Browser, ExamineFunc: offline(server.Examine), FormatFunc: offline(server.Format),
 	}
 	os.Exit(cli.Execute(context.Background(), rootCommand(defaults), os.Args[1:]))
 }
@@ -64,11 +63,15 @@ func environmentError(err error) error {
 	return cli.UsageError(fmt.Errorf("the configuration is invalid:\n%w", err))
 }
 
-// examineOffline checks the store that a server started here would use.
-func examineOffline(ctx context.Context, mend bool) (job.Examination, error) {
-	c, err := serverConfig()
-	if err != nil {
-		return job.Examination{}, err
+// offline returns what does something with the store that a server started here would use.
+func offline[What, Found any](
+	do func(context.Context, config.Config, What) (Found, error),
+) func(context.Context, What) (Found, error) {
+	return func(ctx context.Context, what What) (found Found, err error) {
+		c, err := serverConfig()
+		if err != nil {
+			return found, err
+		}
+		return do(ctx, c, what)
 	}
-	return server.Examine(ctx, c, mend)
 }

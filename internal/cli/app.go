@@ -52,6 +52,8 @@ type Defaults struct {
 	TypedFunc func(io.Reader) bool
 	// ExamineFunc checks the store of the local configuration, without a server.
 	ExamineFunc func(ctx context.Context, mend bool) (job.Examination, error)
+	// FormatFunc takes a step of an upgrade of that store, without a server.
+	FormatFunc func(ctx context.Context, step job.StoreStep) (job.StoreFormat, error)
 	// SizeFunc returns the size of a writer's terminal in characters, or 0 if it is no terminal; nil
 	// asks the operating system.
 	SizeFunc func(io.Writer) (columns, rows int)
@@ -105,7 +107,7 @@ func Commands(d Defaults) []*cobra.Command {
 		a.inboxCommand(), a.replyCommand(), a.messagesCommand(), a.sayCommand(),
 		a.diffCommand(), a.logsCommand(), a.steerCommand(), a.approveCommand(), a.rejectCommand(),
 		a.auditCommand(), a.approvalsCommand(), a.revokeCommand(), a.transcriptCommand(), a.openCommand(), a.doctorCommand(),
-		a.notificationsCommand(), a.resendCommand(), a.statsCommand(), a.contextCommand(),
+		a.upgradeCommand(), a.migrateCommand(), a.notificationsCommand(), a.resendCommand(), a.statsCommand(), a.contextCommand(),
 	}
 	for _, c := range commands {
 		a.common(c)

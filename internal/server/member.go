@@ -30,7 +30,7 @@ func (n *node) prepare(ctx context.Context) (err error) {
 		if err := n.judgeStore(ctx); err != nil {
 			return err
 		}
-		if err := n.join(ctx); err != nil {
+		if err := n.store.Nodes.Join(ctx, n.name()); err != nil {
 			return err
 		}
 		return n.store.Prepare(ctx)
@@ -70,20 +70,9 @@ func (n *node) name() string {
 	return host + " at " + n.listener.Addr().String()
 }
 
-// join registers this server with the others that use the store. An embedded store has no others.
-func (n *node) join(ctx context.Context) error {
-	if n.opts.Config.RedisURL == "" {
-		return nil
-	}
-	return n.store.Nodes.Join(ctx, n.name())
-}
-
-// stay sends heartbeats until ctx ends: while they continue, no incompatible version starts. The
-// node stops if this version must not continue.
+// stay sends heartbeats until ctx ends: while they continue, no incompatible version starts, and the store stays
+// in a format that this one reads. The node stops if this version must not continue.
 func (n *node) stay(ctx context.Context) {
-	if n.opts.Config.RedisURL == "" {
-		return
-	}
 	ticker := time.NewTicker(n.opts.Config.NodeTimeout / 6)
 	defer ticker.Stop()
 	for {

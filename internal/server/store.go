@@ -97,17 +97,35 @@ func (n *node) startStore(ctx context.Context) (stop func(), err error) {
 
 // Examine searches the store of a configuration for inconsistent records of jobs,
 // without a server. If mend is set, it repairs them.
-func Examine(ctx context.Context, c config.Config, mend bool) (job.Examination, error) {
+func Examine(ctx context.Context, c config.Config, mend bool) (report job.Examination, err error) {
+	err = offline(ctx, c, func(s *store.Store, d *doctor.Doctor) error {
+		if err := s.Prepare(ctx); err != nil {
+			return err
+		}
+		report, err = d.Examine(ctx, mend)
+		return err
+	})
+	return report, err
+}
+
+// Format takes a step of an upgrade of the store of a configuration, without a server.
+func Format(ctx context.Context, c config.Config, step job.StoreStep) (f job.StoreFormat, err error) {
+	err = offline(ctx, c, func(_ *store.Store, d *doctor.Doctor) error {
+		f, err = d.Format(ctx, step)
+		return err
+	})
+	return f, err
+}
+
+// offline has something done with the store of a configuration, without a server.
+func offline(ctx context.Context, c config.Config, do func(*store.Store, *doctor.Doctor) error) error {
 	s, stop, err := openQuietly(ctx, c)
 	if err != nil {
-		return job.Examination{}, err
+		return err
 	}
 	defer stop()
-	if err := s.Prepare(ctx); err != nil {
-		return job.Examination{}, err
-	}
 	jobs := lifecycle.New(s, nil, lifecycle.Options{UserLimit: c.UserLimit})
-	return doctor.New(s, jobs, slog.New(slog.DiscardHandler)).Examine(ctx, mend)
+	return do(s, doctor.New(s, jobs, slog.New(slog.DiscardHandler)))
 }
 
 // openQuietly opens the store of a configuration for a command. stop closes it.

@@ -22,7 +22,10 @@ import (
 // if anything that was loaded has changed since. It returns Unavailable if the store failed, and also, together with
 // true, if the commit was written but too few replicas confirmed what was promised.
 func (s *Store) Commit(ctx context.Context, st *lifecycle.State) (bool, error) {
-	c := commit{prefix: st.Partition, now: st.Now, id: st.CommitID, touched: map[string]bool{}, clocked: map[string]time.Duration{}}
+	c := commit{
+		prefix: st.Partition, format: s.format(), now: st.Now, id: st.CommitID,
+		touched: map[string]bool{}, clocked: map[string]time.Duration{},
+	}
 	if !st.Until.IsZero() {
 		c.guards = append(c.guards, []any{"by", "", "", score(st.Until)})
 	}
@@ -66,6 +69,7 @@ func (s *Store) runCommit(ctx context.Context, c *commit) (bool, error) {
 // commit collects the input of lua/commit.lua.
 type commit struct {
 	prefix                   string // prefix of every key
+	format                   int    // of what is written
 	now                      time.Time
 	id                       string // identifies the commit; random if empty
 	guards, commands, events [][]any
@@ -460,7 +464,7 @@ func (c *commit) run(r *lifecycle.Run) {
 	if loaded.State == lifecycle.RunRunning && r.State != loaded.State {
 		c.do("ZREM", c.key("acting"), string(r.ID))
 	}
-	set, remove := changes(loaded, *r, runFields)
+	set, remove := changes(loaded, c.asWritten(*r), runFields)
 	c.write(c.key("action", string(r.ID)), set, remove)
 }
 

@@ -168,7 +168,7 @@ func TestAnOutageIsHeldAgainstNobody(t *testing.T) {
 		},
 		"a server of another version": func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient, outage func()) bool {
 			t.Helper()
-			must.OK(t, rdb.ZAdd(t.Context(), "rb:{00}:servers", redis.Z{Score: 1, Member: "1 older"}).Err())
+			must.OK(t, rdb.ZAdd(t.Context(), "rb:{00}:servers", redis.Z{Score: 1, Member: "99 other"}).Err())
 			outage()
 			return s.Nodes.Join(t.Context(), "newer") == nil
 		},

@@ -21,8 +21,13 @@ const inspectPage = 500
 // servers are running, and reads every key once. jobs decides what takes the rules of jobs.
 func (s *Store) Inspect(ctx context.Context, jobs *lifecycle.Service, mend bool, report func(job.Finding)) error {
 	i := &inspection{store: s, ctx: ctx, jobs: jobs, mend: mend, report: report, waitingUsers: map[string]bool{}}
-	err := s.eachKey(ctx, "rb:{*", func(page []string) error {
-		i.keys(page)
+	return i.scan(i.keys)
+}
+
+// scan passes all keys on, page by page, and then judges what is in doubt.
+func (i *inspection) scan(inspect func(keys []string)) error {
+	err := i.store.eachKey(i.ctx, "rb:{*", func(page []string) error {
+		inspect(page)
 		return i.err
 	})
 	for n := 0; n < len(i.doubts) && err == nil; n++ {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -254,24 +253,6 @@ func (l *loading) allowed(j *lifecycle.Job) {
 	if l.q.Run != "" || j.Approved() {
 		l.after(func() error { l.allowedEarlier(j); return nil })
 	}
-}
-
-// mostAsked is the number of a job's latest checkpoints among which that of something under way is looked for.
-const mostAsked = 20
-
-// allowedEarlier looks for the checkpoint at which what is under way was allowed, if an earlier version wrote
-// the record.
-func (l *loading) allowedEarlier(j *lifecycle.Job) {
-	if !l.st.LacksAllowed() {
-		return
-	}
-	asked := l.pipe.LRange(l.ctx, l.p.key("asked", string(j.ID)), -mostAsked, -1)
-	l.after(func() error {
-		for _, id := range slices.Backward(asked.Val()) {
-			l.checkpoint(job.CheckpointID(id), l.st.AddEarlierAllowed)
-		}
-		return nil
-	})
 }
 
 // earlier reads the checkpoint of a job's decision about an operation.

@@ -21,9 +21,8 @@ import (
 // wait, not on how many jobs they have. "payers:<level>" has the keys. Turns decides which partition,
 // level and key are next.
 //
-// The jobs of users' tokens and those without a key share the round "round:<level>". Servers of the
-// previous version know only that one. For them, it also has the users with a key, at a score below 0
-// that this version skips.
+// The jobs of users' tokens and those without a key share the round "round:<level>". It also has the users with a
+// key, at a score below 0, so that all are counted, and so that servers that know only that round find them.
 //
 // A dequeued job becomes an entry of the stream "queue:<priority>", where its node owns it.
 
@@ -56,18 +55,17 @@ func positionScore(p lifecycle.QueuePosition) string {
 // name. round.lua assumes the same.
 const keyPrefix = job.ReservedUserPrefix + "key:"
 
-// linesOf returns the names of the lines that may have a job: its own, and the one into which the previous
-// version, which does not know keys, puts it.
-func linesOf(p lifecycle.QueuePosition) []string {
+// lineOf returns the name of a job's line.
+func lineOf(p lifecycle.QueuePosition) string {
 	if p.Key == "" {
-		return []string{p.UserID}
+		return p.UserID
 	}
-	return []string{keyPrefix + p.Key + ":" + p.UserID, p.UserID}
+	return keyPrefix + p.Key + ":" + p.UserID
 }
 
 // turnsOf returns where a job's line must be so that it has a turn at a level.
 func turnsOf(level int, p lifecycle.QueuePosition) []listing {
-	round, line := "round:"+levels[level], linesOf(p)[0]
+	round, line := "round:"+levels[level], lineOf(p)
 	if p.Key == "" {
 		return []listing{{round, line, ""}}
 	}
@@ -76,7 +74,7 @@ func turnsOf(level int, p lifecycle.QueuePosition) []listing {
 
 // enqueue adds a job to its line, and the user to the round. turn is the user's turn; 0 for the last.
 func (c *commit) enqueue(p lifecycle.QueuePosition, turn int64) {
-	line := linesOf(p)[0]
+	line := lineOf(p)
 	c.do("ZADD", c.key("line", line), positionScore(p), string(p.JobID))
 	c.do("ZADD", c.key("queued", string(p.Priority)), score(c.now), string(p.JobID))
 	c.join(levelOf(p), line, turn)
@@ -167,7 +165,7 @@ func (q Queue) Show(ctx context.Context, jobs []*job.Job) error {
 	pipe := q.s.rdb.Pipeline()
 	ranks, scores := make([]*redis.IntCmd, len(jobs)), make([]*redis.FloatCmd, len(jobs))
 	for i, j := range jobs {
-		line := PartitionOf(j.ID).key("line", linesOf(lifecycle.QueuePosition{Key: j.APIKey, UserID: j.UserID})[0])
+		line := PartitionOf(j.ID).key("line", lineOf(lifecycle.QueuePosition{Key: j.APIKey, UserID: j.UserID}))
 		ranks[i], scores[i] = pipe.ZRank(ctx, line, string(j.ID)), pipe.ZScore(ctx, line, string(j.ID))
 	}
 	var waiting [len(levels)][Partitions]*redis.IntCmd

@@ -48,6 +48,8 @@ type Store struct {
 	// chats caches the chats of jobs, which never change, so that most states are read in one
 	// round.
 	chats *lru.Cache[job.ID, chatOf]
+	// written is the format in which this server writes, see join.
+	written atomic.Int32
 	// errors counts the calls that failed because the store was unavailable.
 	errors atomic.Int64
 	log    *slog.Logger
@@ -149,7 +151,7 @@ func (s *Store) Prepare(ctx context.Context) error {
 	if err := s.Ping(ctx); err != nil {
 		return err
 	}
-	if err := s.checkFormat(ctx); err != nil {
+	if err := s.join(ctx, "", "", ""); err != nil {
 		return err
 	}
 	pipe := s.rdb.Pipeline()
@@ -166,42 +168,6 @@ func (s *Store) Prepare(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// Format is the version of the storage format. A server reads only its own format.
-const Format = 9
-
-// ErrFormat is returned if another version has written, or is using, the store in an incompatible
-// format.
-var ErrFormat = errors.New("another version of Ringback uses the store")
-
-// checkFormat sets the store's format if it has none, and returns ErrFormat if it has a different
-// one.
-func (s *Store) checkFormat(ctx context.Context) error {
-	key := Partition(0).key("format")
-	if err := s.rdb.SetNX(ctx, key, Format, 0).Err(); err != nil {
-		return err
-	}
-	known, err := s.rdb.Get(ctx, key).Int()
-	switch {
-	case err != nil:
-		return err
-	case known > Format:
-		return newerFormat(known)
-	case known < Format:
-		return fmt.Errorf(
-			"%w: an older one has written it, in format %d, and this one reads format %d only; let the older version end its jobs, then use an empty store (another REDIS_URL, or DATA_DIR)",
-			ErrFormat, known, Format,
-		)
-	}
-	return nil
-}
-
-func newerFormat(known int) error {
-	return fmt.Errorf(
-		"%w: a newer one has written it, in format %d, and this one reads format %d only; start the newer version here, or use another REDIS_URL",
-		ErrFormat, known, Format,
-	)
 }
 
 // Ping returns an error if Redis does not answer.

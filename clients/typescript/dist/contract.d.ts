@@ -1796,6 +1796,13 @@ export interface components {
          * @enum {string}
          */
         NotificationStatus: "waiting" | "given_up";
+        /** @description Something that is stored in a form of an older format. */
+        OlderForm: {
+            /** @description How many there are. */
+            count: number;
+            /** @description What it is, in words. */
+            form: string;
+        };
         /** @description The caller's settings for one job. */
         Options: {
             /** @description The job's budget in US dollars; 0 for the kind's budget. Only back ends may request more than that. */
@@ -2315,6 +2322,35 @@ export interface components {
             max_iterations: number;
             /** @description Prompts that arrived while a turn was running. Each becomes a separate round, in this order. */
             queued?: string[];
+        };
+        /** @description The format of a store, and what of an upgrade is left to do. */
+        StoreFormat: {
+            /**
+             * Format: date-time
+             * @description When the store moves to the newest format by itself; absent if it does not.
+             */
+            finishesAt?: string;
+            /** @description The format in which servers write. */
+            format: number;
+            /** @description The newest format that this version writes. */
+            newest: number;
+            /** @description What was found in an older form. */
+            older: components["schemas"]["OlderForm"][];
+            /** @description The oldest format of which records may be left. */
+            oldest: number;
+            /** @description True if that was rewritten. */
+            rewritten: boolean;
+            /** @description The servers that use the store. */
+            servers: components["schemas"]["StoreServer"][];
+        };
+        /** @description A server that uses a store. */
+        StoreServer: {
+            /** @description The format in which it writes. */
+            format: number;
+            /** @description Its host and address. */
+            name: string;
+            /** @description The newest format that it reads. */
+            reads: number;
         };
         Success: {
             /** @description Always true. */

@@ -1,7 +1,6 @@
 package lifecycle
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -118,35 +117,6 @@ func is(status job.OutcomeStatus, message string) Conclusion {
 func (c *Checkpoint) awaitsOutcome() bool {
 	return c != nil && c.Status == job.Answered && c.ApprovalKey != "" && c.Outcome == nil &&
 		c.Reply != nil && c.Reply.Decision == job.Approve
-}
-
-// AllowedAt returns the checkpoints at which people have allowed something that is not over yet. Those
-// of unused approvals are in a record that an earlier version has written, too.
-func (r *Record) AllowedAt() []job.CheckpointID {
-	all := slices.Clone(r.Allowed)
-	for _, key := range slices.Sorted(maps.Keys(r.Decisions)) {
-		if d := r.Decisions[key]; !d.Denied && !slices.Contains(all, d.Checkpoint) {
-			all = append(all, d.Checkpoint)
-		}
-	}
-	return all
-}
-
-// LacksAllowed reports whether something is under way that a person has allowed at a checkpoint which is not
-// among those of the record: the run of an action, or the publication of a change.
-func (st *State) LacksAllowed() bool {
-	r := st.Run.IfLoaded()
-	gated := r != nil && r.State == RunRunning && r.ToolCallID != string(r.ID)
-	return gated && st.allowedCall(st.Job, r.ToolCallID) == nil ||
-		!st.Job.State.Terminal() && st.Job.Approved() && !slices.ContainsFunc(st.allowed(st.Job), (*Checkpoint).isReview)
-}
-
-// AddEarlierAllowed adds a checkpoint if what is under way was allowed there.
-func (st *State) AddEarlierAllowed(c *Checkpoint) {
-	r := st.Run.IfLoaded()
-	if c != nil && st.LacksAllowed() && (c.isReview() && st.Job.Approved() || r != nil && c.ToolCallID == r.ToolCallID) {
-		st.AddAllowed(c)
-	}
 }
 
 // AddAllowed adds a checkpoint at which a person has allowed something that is not over yet, also to a

@@ -22,9 +22,9 @@ import (
 
 var updateFormat = flag.Bool("update-format", false, "write the fixture of the store's format anew: once for each format")
 
-// formatFixture is a store in the current format. If a test that reads it fails, the stored format
-// has changed: increment storedFormat, and write a new fixture.
-const formatFixture = "testdata/format9.json"
+// formatFixture returns the file of a store in a format. If a test that reads it fails, the stored format has changed:
+// increment store.Format, and write a new fixture.
+func formatFixture(format int) string { return fmt.Sprintf("testdata/format%d.json", format) }
 
 // storedFormat is the content of a store: the jobs by name, and the keys except streams.
 type storedFormat struct {
@@ -146,10 +146,10 @@ func put(t *testing.T, rdb redis.UniversalClient, key, kind string, value json.R
 	return rdb.RPush(ctx, key, list...).Err()
 }
 
-// readFormat returns the fixture. With -update-format, it writes the fixture first.
-func readFormat(t *testing.T) storedFormat {
+// readFormat returns the fixture of a format. With -update-format, it writes that of the newest first.
+func readFormat(t *testing.T, format int) storedFormat {
 	t.Helper()
-	if *updateFormat {
+	if *updateFormat && format == store.Format {
 		rdb := storetest.PrivateRedis(t)
 		s := store.New(rdb, storetest.WithDefaults(store.Options{}), slog.New(slog.DiscardHandler))
 		t.Cleanup(func() { _ = s.Close() })
@@ -161,9 +161,9 @@ func readFormat(t *testing.T) storedFormat {
 			}
 		}
 		text := must.Get(json.MarshalIndent(fixture, "", " "))(t)
-		must.OK(t, os.WriteFile(formatFixture, append(text, '\n'), 0o600))
+		must.OK(t, os.WriteFile(formatFixture(format), append(text, '\n'), 0o600))
 	}
-	text := must.Get(os.ReadFile(formatFixture))(t)
+	text := must.Get(os.ReadFile(formatFixture(format)))(t)
 	var fixture storedFormat
 	must.OK(t, json.Unmarshal(text, &fixture))
 	return fixture
@@ -200,18 +200,26 @@ func storedKeyOf(t *testing.T, rdb redis.UniversalClient, key string) (storedKey
 	return storedKey{kind, text}, true
 }
 
-// docs/how-to/scale.md refers to the changelog for it.
-func TestTheChangelogNamesTheFormat(t *testing.T) {
+// A refused jump names the version to go through, which a person finds there.
+func TestTheFormatsOfVersionsAreDocumented(t *testing.T) {
 	t.Parallel()
-	log := must.Get(os.ReadFile("../../../CHANGELOG.md"))(t)
-	must.Contain(t, string(log), fmt.Sprintf("\nThe format of the store is %d.\n", store.Format))
+	text := must.Get(os.ReadFile("../../../docs/how-to/upgrade.md"))(t)
+	must.Contain(t, string(text), fmt.Sprintf(" | %d | %d and %d |\n", store.Format, store.Format-1, store.Format))
 }
 
-// A store that was written by another version with the same format is read unchanged, and its jobs
-// continue.
+// A store that was written by another version, in either format, is read unchanged, and its jobs continue.
 func TestJobsOfTheStoredFormatGoOn(t *testing.T) {
 	t.Parallel()
-	fixture := readFormat(t)
+	for _, format := range []int{store.Format - 1, store.Format} {
+		t.Run(fmt.Sprint(format), func(t *testing.T) {
+			t.Parallel()
+			jobsGoOn(t, readFormat(t, format))
+		})
+	}
+}
+
+func jobsGoOn(t *testing.T, fixture storedFormat) {
+	t.Helper()
 	jobs := fixture.Jobs
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
 		ctx := t.Context()

@@ -1,7 +1,6 @@
 package lifecycle
 
 import (
-	"cmp"
 	"encoding/json"
 	"slices"
 	"time"
@@ -203,17 +202,12 @@ type Record struct {
 	FailedActions []job.FailedAction `store:"failedActions"`
 	// PublishedCommits is as in job.Job. It is replaced with each outcome of a publication, never modified.
 	PublishedCommits []job.Published `store:"publishedCommits"`
-	// PublicSoFar is what the version before PublishedCommits has recorded instead, in words.
+	// PublicSoFar describes what is public, in records of format 9 that have no PublishedCommits.
 	PublicSoFar string `store:"publicSoFar"`
 	// KnownRuns are the runs of actions whose results Claude has not received yet, by approval key.
 	KnownRuns map[string]RunID `store:"knownRuns"`
 	// AuditHead is the end of the audit log. It is replaced, never modified: see State.audit.
 	AuditHead *job.AuditHead `store:"auditHead"`
-}
-
-// publicWords describes what of the job's change is public; "" if nothing is.
-func (r *Record) publicWords() string {
-	return cmp.Or(job.PublishedWords(r.PublishedCommits), r.PublicSoFar)
 }
 
 // AsShown returns the job as people see it, without the data that is not loaded with its record.
@@ -474,7 +468,7 @@ type Run struct {
 	State      RunState        `store:"state"`
 	StartedAt  time.Time       `store:"started"`
 	Result     json.RawMessage `store:"result"`
-	// CallbackLeft is only for servers of the previous version: see Record.Pauses.
+	// CallbackLeft is only for servers that write format 9: see Record.Pauses.
 	CallbackLeft time.Duration `store:"callbackLeft,write"`
 	// Lease is the time until which it is considered alive.
 	Lease time.Time `store:"-"`

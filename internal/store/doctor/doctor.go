@@ -81,6 +81,7 @@ func (d *Doctor) Run(ctx context.Context) {
 }
 
 func (d *Doctor) examine(ctx context.Context) {
+	d.migrate(ctx)
 	report, err := d.Examine(ctx, true)
 	for _, f := range report.Findings {
 		d.log.Warn("store repaired", "problem", f.Problem, "key", f.Key, "member", f.Member, "requestId", f.RequestID)

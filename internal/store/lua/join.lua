@@ -1,18 +1,52 @@
--- A server says for ms that it uses the store, and in which format: servers of different formats must not use it at
--- the same time. Others may have a format up to the highest; '' for the same only. Returns those that may not be,
--- "<format> <name>" each: then the server is not let in.
-local name, format, ms, highest = unpack(ARGV)
-local servers, others = P .. ':servers', {}
+-- A server registers for ms, and learns the store's format. name: '' to register none. oldest, newest: the formats that
+-- it reads. after: for how many ms the store stays in an older format once each server reads the newest; '' to leave it.
+-- starts: 1 if the server starts.
+-- The store moves in the same step that finds no server which cannot read the newest format. One that comes later finds
+-- that format before it writes anything, and ends. Returns the format, the oldest one of which records may be left, and
+-- the servers with which this one cannot run: then it is not registered.
+local name, ms, oldest, newest, after, starts = unpack(ARGV)
+oldest, newest, after = tonumber(oldest), tonumber(newest), tonumber(after)
+local servers, finish, migrated = P .. ':servers', P .. ':finish', P .. ':migrated'
+-- What is left of the time is at least HOUR when a server starts. A store without servers for a DAY starts again: those
+-- of the version before may have used it.
+local HOUR, DAY = 3600000, 86400000
 if GRACE == 0 then
   for _, member in ipairs(redis.call('ZRANGEBYSCORE', servers, '-inf', num(NOW))) do redis.call('ZREM', servers, member) end
 end
+local format = tonumber(redis.call('GET', P .. ':format') or '')
+local others, unfit, behind = nil, {}, false
 for _, member in ipairs(redis.call('ZRANGE', servers, 0, -1)) do
   local its, other = string.match(member, '^(%d+) (.*)$')
-  if other == name then -- itself, before a restart
+  its = tonumber(its)
+  local reads = tonumber(string.match(other, ' %(reads (%d+)%)$') or its)
+  if string.gsub(other, ' %(reads %d+%)$', '') == name then -- itself
     redis.call('ZREM', servers, member)
-  elseif its ~= format and not (highest ~= '' and tonumber(its) <= tonumber(highest)) then
-    others[#others + 1] = member
+  elseif not (format and its < format) then -- else it is about to end
+    others = others or its
+    if its < oldest or its > newest then unfit[#unfit + 1] = member end
+    behind = behind or reads < newest
   end
 end
-if #others == 0 then redis.call('ZADD', servers, num(NOW + ms), format .. ' ' .. name) end
-return timed(others)
+if #unfit > 0 then return timed({ num(format or others), '', unpack(unfit) }) end
+if not format then
+  format = others or newest
+  redis.call('SET', P .. ':format', num(format))
+  if format == newest then redis.call('SET', migrated, num(format)) end
+elseif format >= oldest and format < newest and behind then
+  redis.call('DEL', finish)
+elseif format >= oldest and format < newest and after then
+  local at, seen = string.match(redis.call('GET', finish) or '', '^(%d+) (%d+)$')
+  at = seen and NOW - seen <= DAY and tonumber(at) or NOW + after
+  if starts == '1' then at = math.max(at, NOW + HOUR) end
+  if after == 0 or at <= NOW then
+    format = newest
+    redis.call('SET', P .. ':format', num(format))
+    redis.call('DEL', finish)
+  else
+    redis.call('SET', finish, num(at) .. ' ' .. num(NOW))
+  end
+end
+if name ~= '' and format >= oldest and format <= newest then
+  redis.call('ZADD', servers, num(NOW + ms), num(format) .. ' ' .. name .. ' (reads ' .. num(newest) .. ')')
+end
+return timed({ num(format), redis.call('GET', migrated) or '' })

@@ -169,3 +169,11 @@ func examine(mend bool) handler {
 		return answer(c, report, err)
 	}
 }
+
+// storeFormat returns the handler that takes a step of an upgrade of the store.
+func storeFormat(step job.StoreStep) handler {
+	return func(s *Server, c echo.Context) error {
+		f, err := doctor.New(s.store, s.jobs, s.log).Format(c.Request().Context(), step)
+		return answer(c, f, err)
+	}
+}
