@@ -4,6 +4,7 @@ package harness
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -92,6 +93,8 @@ type Options struct {
 	Env  Vars     // overrides defaults for tests
 	Dir  string   // its working directory
 	Args []string // of serve
+	// Binary is the server to start; empty for the one that Main has built.
+	Binary string
 	// Change may modify the command before it runs; nil for none.
 	Change func(*exec.Cmd)
 	// Scan looks for secrets in what the server leaves; nil for tests that start servers
@@ -109,7 +112,7 @@ func Start(t testing.TB, env Vars, change func(*exec.Cmd)) *Server {
 // StartWith is Start with more options.
 func StartWith(t testing.TB, o Options) *Server {
 	t.Helper()
-	s := &Server{Log: NewLog(t), Dir: o.Env["DATA_DIR"], Cmd: exec.Command(binary, append([]string{"serve"}, o.Args...)...)}
+	s := &Server{Log: NewLog(t), Dir: o.Env["DATA_DIR"], Cmd: exec.Command(cmp.Or(o.Binary, binary), append([]string{"serve"}, o.Args...)...)}
 	all := Vars{
 		"LISTEN_ADDR": "127.0.0.1:0", "OPERATOR_LISTEN_ADDR": "127.0.0.1:0", "PATH": os.Getenv("PATH"), "HOME": t.TempDir(), "RINGBACK_SIMULATE_PACE": "1ms",
 		"CLAUDE_BIN": "simulate", "LOG_FORMAT": "text", "GORACE": "halt_on_error=1 exitcode=66 atexit_sleep_ms=0",
