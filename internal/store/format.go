@@ -88,8 +88,11 @@ func (s *Store) join(ctx context.Context, name, after, starts string) error {
 	if err := known.fault(format, holds(parts[1], format)); err != nil {
 		return err
 	}
-	if before := s.written.Swap(int32(format)); before != 0 && before != int32(format) { //nolint:gosec // it is small
+	switch before := s.written.Swap(int32(format)); { //nolint:gosec // it is small
+	case before != 0 && before != int32(format): //nolint:gosec // likewise
 		s.log.Info("store moved to another format", "from", before, "to", format)
+	case before == 0 && format < known.newest:
+		s.log.Info("store in the format of the version before", "format", format, "newest", known.newest)
 	}
 	return nil
 }
