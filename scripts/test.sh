@@ -34,7 +34,7 @@ echo "cases of TEST_SAMPLE=$TEST_SAMPLE"
 run() { go test "${race[@]}" -vet=off -timeout 60m "$@" | tee -a "$work/output"; }
 status=0
 # Packages start in the order of their names here: those that wait longest come first.
-waiting=(./test/machines ./test/people ./test/code ./test/attack ./test/fault ./test/jobs ./test/money ./test/docs)
+waiting=(./test/machines ./test/upgrade ./test/people ./test/code ./test/attack ./test/fault ./test/jobs ./test/money ./test/docs)
 browsers='^ringback/test/(clients|console)$'
 # shellcheck disable=SC2046 # names of packages hold no spaces
 run -p 2 -parallel 6 "${waiting[@]}" $(go list ./... | grep -vE "$browsers") || status=$?

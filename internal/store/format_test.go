@@ -127,6 +127,7 @@ func TestWhenTheStoreMovesToTheNextFormat(t *testing.T) {
 		"it moves by itself after three days":                {"old starts, new starts, old stops, new lives, 20h passes, new lives, 20h passes, new lives, 20h passes, new lives, 13h passes, new lives", 10},
 		"and not before":                                     {"old starts, new starts, old stops, new lives, 20h passes, new lives, 20h passes, new lives, 20h passes, new lives, 11h passes, new lives", 9},
 		"the days begin when the last old server is gone":    {"old starts, new starts, new lives, 71h passes, old lives, new lives, old stops, new lives, 2h passes, new lives", 9},
+		"also if one comes back in between":                  {"old starts, old stops, new starts, 23h passes, new lives, 23h passes, new lives, 23h passes, old starts, new lives, old stops, new lives, 5h passes, new lives", 9},
 		"after a start, the way back stays for an hour":      {"old starts, old stops, new starts, 23h passes, new lives, 23h passes, new lives, 23h passes, new lives, new stops, 6h passes, new starts", 9},
 		"and no longer":                                      {"old starts, old stops, new starts, 23h passes, new lives, 23h passes, new lives, 23h passes, new lives, new stops, 6h passes, new starts, 2h passes, new lives", 10},
 		"an old server may have run while no new one did":    {"old starts, old stops, new starts, new stops, 80h passes, new starts, 2h passes, new lives", 9},

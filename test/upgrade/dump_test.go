@@ -150,7 +150,10 @@ func streamOf(t *testing.T, rdb redis.UniversalClient, key string) (all [][]stri
 	return all
 }
 
-// load writes a dump into a store, which goes on at the time at which it was made.
+// killed is the time after which what was killed when a dump was made counts as lost: leases and heartbeats lapse.
+const killed = 30 * time.Second
+
+// load writes a dump into a store, which goes on a little later than it was made.
 func (d dump) load(t *testing.T, rdb redis.UniversalClient, at places) {
 	t.Helper()
 	ctx, pipe := t.Context(), rdb.Pipeline()
@@ -173,7 +176,7 @@ func (d dump) load(t *testing.T, rdb redis.UniversalClient, at places) {
 		}
 		pipe.Do(ctx, args...)
 	}
-	by := d.Time - must.Get(rdb.Time(ctx).Result())(t).UnixMilli()
+	by := d.Time + killed.Milliseconds() - must.Get(rdb.Time(ctx).Result())(t).UnixMilli()
 	pipe.HSet(ctx, "rb:{00}:clock", "by", by, "since", 0, "count", 1)
 	must.Get(pipe.Exec(ctx))(t)
 }

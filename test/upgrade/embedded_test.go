@@ -15,7 +15,7 @@ import (
 // upgrade is finished.
 func TestAnEmbeddedStoreGetsTheNextVersionAndTheOneBeforeAgain(t *testing.T) {
 	t.Parallel()
-	sample.OneIn(t, 5)
+	sample.OneIn(t, 8)
 	for name, commit := range sample.Cases(t, 1, map[string]string{"the first version of format 9": firstOf9, "the last": lastOf9}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -114,7 +114,7 @@ func (f *fleet) awaits(count int) {
 // stranded, and nothing is done twice.
 func TestServersGetTheNextVersionOneAfterTheOther(t *testing.T) {
 	t.Parallel()
-	sample.OneIn(t, 5)
+	sample.OneIn(t, 8)
 	for name, commit := range sample.Cases(t, 1, map[string]string{"from the first version of format 9": firstOf9, "from the last": lastOf9}) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

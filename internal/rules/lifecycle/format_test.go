@@ -213,12 +213,12 @@ func TestJobsOfTheStoredFormatGoOn(t *testing.T) {
 	for _, format := range []int{store.Format - 1, store.Format} {
 		t.Run(fmt.Sprint(format), func(t *testing.T) {
 			t.Parallel()
-			jobsGoOn(t, readFormat(t, format))
+			jobsGoOn(t, format, readFormat(t, format))
 		})
 	}
 }
 
-func jobsGoOn(t *testing.T, fixture storedFormat) {
+func jobsGoOn(t *testing.T, format int, fixture storedFormat) {
 	t.Helper()
 	jobs := fixture.Jobs
 	storetest.OnBoth(t, lifecycle.Options{}, func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient) {
@@ -267,6 +267,9 @@ func jobsGoOn(t *testing.T, fixture storedFormat) {
 				t.Errorf("using the approval, time %d: %s, %v", i+1, outcome, err)
 			}
 		}
+
+		left := rdb.HExists(ctx, strings.Replace(jobKey(t, rdb, jobs["allowed"]), "job:"+string(jobs["allowed"]), "action:run_1", 1), "callbackLeft").Val()
+		must.Equal(t, format == 9, left, "what only servers of format 9 read is written")
 
 		must.OK(t, s.Retry(ctx, jobs["failed"]), "retrying the one that failed:")
 		messages, _, err := s.Chats.Messages(ctx, "old-parked", "s-parked", 0, 100)
