@@ -62,13 +62,8 @@ go test -vet=off -ldflags=-s -count=1 -run '^TestEachCommandHasAManualPage$' ./c
 cp -R README.md CHANGELOG.md docs "$share/"
 cp .env.example "$share/settings"
 [ ! -e LICENSE ] || cp LICENSE "$share/"
-mkdir "$share/deploy"
+cp -R deploy "$share/"
 unit=$share/deploy/ringback.service
-if [ -e deploy/ringback.service ]; then
-  cp -R deploy/. "$share/deploy/"
-else # the unit is in the document
-  sed -n '/^\[Unit\]/,/^```/ { /^```/d; s,=/usr/local/bin/,=,; p }' docs/how-to/deploy.md >"$unit"
-fi
 
 pack() { # PLATFORM: writes the archive and the list of modules
   local name=ringback_${version}_${1/\//_}
