@@ -60,7 +60,7 @@ const (
 )
 
 // Write writes a backup of a data directory. The store comes first: what is written of a job may be newer, never
-// older, than what the store knows of it. shown is called after each file.
+// older, than what the store knows of it. shown is called every now and then.
 func Write(
 	ctx context.Context, to io.Writer, m Manifest, dataDir string, store []redisd.File, shown func(Report),
 ) (Report, error) {
@@ -115,7 +115,7 @@ func (w *writer) file(h tar.Header, from io.Reader, ofJob bool) error {
 		return err
 	}
 	digest := sha256.New()
-	both := io.MultiWriter(w.tar, digest)
+	both := io.MultiWriter(w.tar, digest, w)
 	n, err := io.Copy(both, io.LimitReader(reader{w.ctx, from}, h.Size))
 	if missing := h.Size - n; err == nil && missing > 0 {
 		if !ofJob {
@@ -128,9 +128,14 @@ func (w *writer) file(h tar.Header, from io.Reader, ofJob bool) error {
 	}
 	fmt.Fprintf(&w.sums, "%s  %s\n", hex.EncodeToString(digest.Sum(nil)), h.Name)
 	w.report.Files++
-	w.report.Bytes += h.Size
-	w.shown(w.report)
 	return nil
+}
+
+// Write counts what is written.
+func (w *writer) Write(p []byte) (int, error) {
+	w.report.Bytes += int64(len(p))
+	w.shown(w.report)
+	return len(p), nil
 }
 
 // dataDir writes what belongs to jobs. The store's own files are not among it.
