@@ -48,7 +48,7 @@ func serveCommand() *cobra.Command {
 	f.DurationVar(&o.DrainTimeout, "drain-timeout", 5*time.Minute, "how long to wait for them")
 	f.BoolVar(
 		&o.TakeOver, "take-over", false,
-		"continue a copy or a restored backup of an embedded store whose original is permanently gone; needed for one start only",
+		"continue a copy of an embedded store (not one by ringback restore) whose original is permanently gone; needed for one start only",
 	)
 	f.BoolVar(
 		&o.Watch, "watch", false,

@@ -52,7 +52,7 @@ type Options struct {
 	// immediately reports the stop; after DrainGrace, the node also refuses new jobs.
 	Drain                    bool
 	DrainGrace, DrainTimeout time.Duration
-	// TakeOver permits a start with an embedded store that is a copy or a restored backup.
+	// TakeOver permits a start with an embedded store that is a copy, other than by Restore.
 	TakeOver bool
 	// Version is the version in /healthz.
 	Version string
