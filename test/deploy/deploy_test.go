@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -152,6 +153,11 @@ func TestTheProxyPassesOnWhatItShould(t *testing.T) {
 		must.Equal(t, want, send("POST", path, "", "{}"), path, "was answered")
 	}
 	must.Eventually(t, "the log to name who was turned away", func() bool { return strings.Contains(n.Log.String(), "address=127.0.0.9") })
+
+	n.Stop(t, syscall.SIGTERM)
+	resp = must.Get(browser.Get(site + "/api/jobs"))(t)
+	resp.Body.Close()
+	must.Equal(t, "5", resp.Header.Get("Retry-After"), "while no node can answer, clients are to try again", resp.Status)
 }
 
 // startCaddy starts the proxy for two nodes, of which the second one is not there. It returns the certificate of the
