@@ -105,18 +105,18 @@ func (n *node) parts() []part {
 // Serve runs a node until ctx ends, and then stops its parts.
 func Serve(ctx context.Context, o Options, log *slog.Logger) error {
 	log = guard.ThinnedLog(log)
-	n := &node{opts: o, log: log, refusals: guard.BoundedLog(log), supervisor: supervisorOf(o.Config)}
+	n := &node{opts: o, log: log, refusals: guard.BoundedLog(log)}
 	stop, err := start(ctx, n.parts())
 	defer stop()
 	if err != nil {
 		return err
 	}
 	n.announce()
-	n.supervisor.notify("READY=1")
+	n.notify("READY=1")
 	err = n.wait(ctx)
 	n.stopping.Store(true)
 	n.log.Info("stopping")
-	n.supervisor.notify("STOPPING=1")
+	n.notify("STOPPING=1")
 	return err
 }
 
@@ -182,11 +182,6 @@ func (n *node) startProcess(context.Context) (stop func(), err error) {
 	return nil, nil
 }
 
-// startWatchdog is among the first parts, which stop last: a node that drains for minutes is not stuck.
-func (n *node) startWatchdog(context.Context) (stop func(), err error) {
-	return running(n.supervisor.watchdog), nil
-}
-
 // startBackground runs what serves no request and no turn.
 func (n *node) startBackground(context.Context) (stop func(), err error) {
 	return running(
@@ -204,9 +199,8 @@ type node struct {
 	opts Options
 	log  *slog.Logger
 	// refusals is the log for rejected requests.
-	refusals   *slog.Logger
-	supervisor supervisor
-	listener   net.Listener
+	refusals *slog.Logger
+	listener net.Listener
 	// callbacks is the listener for callbacks: the same listener, or their own.
 	callbacks net.Listener
 	// operators is the operators' listener; nil if there is none. noOperators is the reason if there should be one.

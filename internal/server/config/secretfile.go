@@ -46,19 +46,18 @@ func readSecrets(vars map[string]string) (files []string, err error) {
 		delete(places, name+inFile)
 	}
 	for _, name := range slices.Sorted(maps.Keys(places)) {
-		if vars[name] != "" {
-			err = errors.Join(err, fmt.Errorf("%s is set, and the file %s has it, too: keep one of them", name, places[name]))
+		place, value, fault := readSecret(places[name])
+		switch {
+		case vars[name] != "":
+			err = errors.Join(err, fmt.Errorf("%s is set, and the file %s has it, too: keep one of them", name, place))
 			continue
-		}
-		place, value, readErr := readSecret(places[name])
-		if readErr != nil {
-			err = errors.Join(err, fmt.Errorf("%s: the file with it cannot be used: %w", name, readErr))
+		case fault != nil:
+			err = errors.Join(err, fmt.Errorf("%s: the file with it cannot be used: %w", name, fault))
 			continue
+		case strings.HasSuffix(name, inFile):
+			value = place
 		}
-		if vars[name] = value; strings.HasSuffix(name, inFile) {
-			vars[name] = place
-		}
-		files = append(files, place)
+		vars[name], files = value, append(files, place)
 	}
 	return files, err
 }
@@ -66,19 +65,18 @@ func readSecrets(vars map[string]string) (files []string, err error) {
 // readSecret returns the absolute path of a file, and what it contains without the line break at its end.
 func readSecret(file string) (place, value string, err error) {
 	if place, err = filepath.Abs(file); err != nil {
-		return "", "", err
+		return file, "", err
 	}
 	text, err := os.ReadFile(place)
 	value = strings.TrimRight(string(text), "\r\n")
 	switch {
 	case err != nil:
-		return "", "", err
 	case value == "":
-		return "", "", fmt.Errorf("%s is empty", place)
+		err = fmt.Errorf("%s is empty", place)
 	case strings.ContainsRune(value, 0):
-		return "", "", fmt.Errorf("%s contains a NUL character", place)
+		err = fmt.Errorf("%s contains a NUL character", place)
 	}
-	return place, value, nil
+	return place, value, err
 }
 
 // aVariable matches the names of variables as opposed to those of other files.
@@ -88,11 +86,8 @@ var aVariable = lazy.Regexp(`^[A-Z][A-Z0-9_]*$`)
 // systemd puts what LoadCredential= names there, and a volume of a Kubernetes secret looks the same.
 func credentials(dir string) (map[string]string, error) {
 	places := map[string]string{}
-	if dir == "" {
-		return places, nil
-	}
 	entries, err := os.ReadDir(dir)
-	if err != nil {
+	if err != nil && dir != "" {
 		return places, fmt.Errorf("CREDENTIALS_DIRECTORY: %w", err)
 	}
 	for _, entry := range entries {
