@@ -105,8 +105,8 @@ func checkCompose(t *testing.T, e engine) {
 		return err == nil
 	})
 	must.Eventually(t, "the proxy to find the nodes", func() bool {
-		said, err := e.try(t, "curl", "-fsS", "--cacert", "root.crt", "https://localhost:28443/readyz")
-		return err == nil && strings.Contains(said, "ready")
+		_, err := e.try(t, "curl", "-fsS", "--cacert", "root.crt", "https://localhost:28443/readyz")
+		return err == nil
 	})
 	said := e.run(t, "env", "SSL_CERT_FILE=root.crt", "RINGBACK_URL=https://localhost:28443", "RINGBACK_TOKEN="+backEnd,
 		"bin/ringback", "run", "meal-suggestions", "--user", "u1", "--field", "dateRangeStart=2026-03-02", "--field", "dateRangeEnd=2026-03-03")

@@ -15,7 +15,7 @@ import (
 // documentsOf returns the documents of a YAML file of deploy/.
 func documentsOf(t *testing.T, name string) (all []object) {
 	t.Helper()
-	for _, text := range strings.Split(shipped(t, name), "\n---\n") {
+	for text := range strings.SplitSeq(shipped(t, name), "\n---\n") {
 		var document object
 		must.OK(t, yaml.UnmarshalWithOptions([]byte(text), &document, yaml.Strict()), name)
 		all = append(all, document)

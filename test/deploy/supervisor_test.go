@@ -79,5 +79,5 @@ func TestADrainingServerIsNotTakenForStuck(t *testing.T) {
 func TestASocketThatIsNotThereKeepsNoServerFromStarting(t *testing.T) {
 	t.Parallel()
 	n := rig.Start(t, vars{"NOTIFY_SOCKET": filepath.Join(t.TempDir(), "none"), "WATCHDOG_USEC": "soon"})
-	n.Want(t, 200, "GET", "/readyz", nil)
+	n.Want(t, 200, "GET", "/healthz", nil)
 }
