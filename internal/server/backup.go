@@ -119,11 +119,15 @@ func filesOfRedis(ctx context.Context, c config.Config) (files []redisd.File, do
 
 // checkUnused returns an error while servers use a store, because it would change while it is copied.
 func checkUnused(ctx context.Context, s *store.Store) error {
-	servers, err := s.Nodes.Servers(ctx)
-	if err == nil && len(servers) > 0 {
+	format, err := s.Nodes.Format(ctx)
+	if err == nil && len(format.Servers) > 0 {
+		names := make([]string, len(format.Servers))
+		for i, server := range format.Servers {
+			names[i] = server.Name
+		}
 		err = fmt.Errorf(
 			"servers use it (%s), so what is copied would not be of one moment. Stop them; or use the snapshots of your Redis, "+
-				"and --files-only for the files of this node", strings.Join(servers, ", "))
+				"and --files-only for the files of this node", strings.Join(names, ", "))
 	}
 	if err != nil {
 		return fmt.Errorf("REDIS_URL: %w", err)

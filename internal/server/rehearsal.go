@@ -154,5 +154,7 @@ func (n *node) tryModel(ctx context.Context, live bool) []Finding {
 		return []Finding{problem("the model did not answer: %s. docs/how-to/find-out.md has what to do", whyFailed(j, err))}
 	}
 	took := time.Since(begin).Round(time.Second / 10)
-	return []Finding{fine("the model has answered in %s: %d tokens in, %d out, $%.4f", took, u.InputTokens, u.OutputTokens, u.CostUSD)}
+	return []Finding{fine(
+		"the model has answered in %s: %d tokens in, %d out, $%.4f", took, u.InputTokens, u.OutputTokens, u.CostUSD,
+	)}
 }

@@ -339,7 +339,8 @@ func (n *node) announce() {
 	if n.operators != nil {
 		r.OperatorURL = "http://" + n.operators.Addr().String()
 	}
-	r.Warnings = slices.DeleteFunc([]string{n.db.warning, n.sandbox.warning, n.noOperators}, func(text string) bool { return text == "" })
+	r.Warnings = []string{n.db.warning, n.sandbox.warning, n.noOperators}
+	r.Warnings = slices.DeleteFunc(r.Warnings, func(text string) bool { return text == "" })
 	for _, text := range n.storeFitness().Warnings {
 		r.Warnings = append(r.Warnings, n.db.subject+" "+text+".")
 	}

@@ -4,23 +4,10 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 )
-
-// Servers returns the names of the servers that use the store, by their heartbeats. A server with an embedded
-// store is not among them.
-func (n Nodes) Servers(ctx context.Context) ([]string, error) {
-	members, err := n.s.rdb.ZRangeByScore(ctx, Partition(0).key("servers"), &redis.ZRangeBy{
-		Min: "(" + score(n.s.clock.now()), Max: "+inf",
-	}).Result()
-	for i, member := range members {
-		_, members[i], _ = strings.Cut(member, " ") // without its format
-	}
-	return members, err
-}
 
 // ErrInUse is returned for a store that is not empty.
 var ErrInUse = errors.New("it has keys of Ringback (rb:*) already")

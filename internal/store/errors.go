@@ -71,8 +71,8 @@ type writes struct{}
 
 // tracked is that context. It is allocated for each request, at once with the record.
 type tracked struct {
-	context.Context
-	wrote atomic.Bool
+	context.Context //nolint:containedctx // it is a context
+	wrote           atomic.Bool
 }
 
 // Value implements context.Context.

@@ -77,19 +77,11 @@ func (s *Store) join(ctx context.Context, name, after, starts string) error {
 	}
 	parts := texts(answer)
 	format := atoi(parts[0])
-	if others := parts[2:]; len(others) > 0 {
-		for i, other := range others {
-			others[i] = serverOf(other).String()
-		}
-		return fmt.Errorf(
-			"%w: %s. This one writes formats %d and %d, and they cannot work together. Stop all servers of the other version, then start this one: turns continue. A server that was killed counts for another %s (NODE_TIMEOUT)",
-			ErrFormat, strings.Join(others, ", "), known.oldest, known.newest, s.opts.NodeTimeout)
-	}
 	if err := known.fault(format, holds(parts[1], format)); err != nil {
 		return err
 	}
-	switch before := s.written.Swap(int32(format)); { //nolint:gosec // it is small
-	case before != 0 && before != int32(format): //nolint:gosec // likewise
+	switch before := int(s.written.Swap(int64(format))); {
+	case before != 0 && before != format:
 		s.log.Info("store moved to another format", "from", before, "to", format)
 	case before == 0 && format < known.newest:
 		s.log.Info("store in the format of the version before", "format", format, "newest", known.newest)

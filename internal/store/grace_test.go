@@ -169,6 +169,7 @@ func TestAnOutageIsHeldAgainstNobody(t *testing.T) {
 		"a server of another version": func(t *testing.T, s *storetest.Service, rdb redis.UniversalClient, outage func()) bool {
 			t.Helper()
 			must.OK(t, rdb.ZAdd(t.Context(), "rb:{00}:servers", redis.Z{Score: 1, Member: "99 other"}).Err())
+			must.OK(t, rdb.Del(t.Context(), "rb:{00}:format").Err())
 			outage()
 			return s.Nodes.Join(t.Context(), "newer") == nil
 		},

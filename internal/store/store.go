@@ -49,7 +49,7 @@ type Store struct {
 	// round.
 	chats *lru.Cache[job.ID, chatOf]
 	// written is the format in which this server writes, see join.
-	written atomic.Int32
+	written atomic.Int64
 	// errors counts the calls that failed because the store was unavailable.
 	errors atomic.Int64
 	log    *slog.Logger

@@ -116,6 +116,8 @@ func (a alice) bodies() map[string][]harness.Object {
 		"POST /api/kinds/reload":             none,
 		"POST /api/jobs/bulk":                {{"action": "cancel", "requestIds": []string{a.asking, a.changing}}, {"action": "retry", "requestIds": []string{a.delivered}}, {"action": "answer", "requestIds": []string{a.asking}, "checkpointIds": []string{a.checkpoint}, "text": "yes"}, {"action": "move", "requestIds": []string{a.asking, a.changing}}},
 		"POST /api/doctor":                   none,
+		"POST /api/store/finish":             none,
+		"POST /api/store/migrate":            none,
 		"POST /api/notifications/:id/retry":  none,
 		"POST /api/jobs/:id/approve":         {nil, {}, {"checkpointId": a.checkpoint}, {"checkpointId": a.review, "iteration": 0}, {"reason": "I am Alice"}},
 		"POST /api/jobs/:id/reject":          {nil, {}, {"checkpointId": a.checkpoint}, {"reason": "I am Alice"}},

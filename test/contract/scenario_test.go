@@ -113,7 +113,10 @@ func (s *session) newVersion(kinds string) {
 }
 
 func (s *session) serverRoutes() {
-	for _, op := range []string{"getHealth", "probe", "getReadiness", "getOpenAPI", "getAsyncAPI", "listKinds", "getStatistics", "inspectStore", "mendStore"} {
+	for _, op := range []string{
+		"getHealth", "probe", "getReadiness", "getOpenAPI", "getAsyncAPI", "listKinds", "getStatistics", "inspectStore", "mendStore",
+		"getStoreFormat", "finishUpgrade", "migrateStore",
+	} {
 		s.want(200, call{op: op})
 	}
 	page := html.UnescapeString(harness.Text(s, s.server.URL+"/docs"))

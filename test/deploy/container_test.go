@@ -138,14 +138,14 @@ func checkPod(t *testing.T, e engine) {
 	pod["volumes"] = []any{
 		object{"name": "secrets", "hostPath": object{"path": e.dir + "/pod", "type": "Directory"}}, object{"name": "data", "persistentVolumeClaim": object{"claimName": "data"}},
 	}
-	text := ""
+	var text strings.Builder
 	for _, one := range []object{
 		{"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": object{"name": "data"}, "spec": claims[0]},
 		{"apiVersion": "v1", "kind": "Pod", "metadata": object{"name": "pod", "labels": object{"app": "ringback"}}, "spec": pod},
 	} {
-		text += "---\n" + string(must.Get(yaml.Marshal(one))(t))
+		text.WriteString("---\n" + string(must.Get(yaml.Marshal(one))(t)))
 	}
-	e.write(t, "pod.yaml", text)
+	e.write(t, "pod.yaml", text.String())
 	must.OK(t, os.Link(filepath.Join(e.dir, "clone/deploy/seccomp.json"), filepath.Join(e.dir, "ringback.json")))
 	e.run(t, "podman", "kube", "play", "--seccomp-profile-root", e.dir, e.dir+"/pod.yaml")
 	must.Eventually(t, "the pod to end", func() bool {

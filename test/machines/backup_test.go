@@ -201,7 +201,7 @@ func large(t *testing.T) (dir, id string) {
 	n.Stop(t, syscall.SIGTERM)
 	noise := make([]byte, 4<<20)
 	must.Get(rand.Read(noise))(t)
-	for _, name := range strings.Fields("a b c d e f g h") {
+	for name := range strings.FieldsSeq("a b c d e f g h") {
 		must.OK(t, os.WriteFile(filepath.Join(dir, "conversations", name), noise, 0o600))
 	}
 	return dir, id

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -176,8 +177,10 @@ func (d dump) load(t *testing.T, rdb redis.UniversalClient, at places) {
 		}
 		pipe.Do(ctx, args...)
 	}
-	by := d.Time + killed.Milliseconds() - must.Get(rdb.Time(ctx).Result())(t).UnixMilli()
-	pipe.HSet(ctx, "rb:{00}:clock", "by", by, "since", 0, "count", 1)
+	by := d.Time + killed.Milliseconds() - time.Now().UnixMilli()
+	for p := range 16 { // a Cluster has the clock of each partition
+		pipe.HSet(ctx, fmt.Sprintf("rb:{%02x}:clock", p), "by", by, "since", 0, "count", 1)
+	}
 	must.Get(pipe.Exec(ctx))(t)
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"ringback/client"
 	"ringback/internal/job"
+	"ringback/internal/store"
 	"ringback/test/harness"
 	"ringback/test/must"
 	"ringback/test/rig"
@@ -106,15 +107,23 @@ var goesOn = map[string]func(m *maker, id string){
 // Whatever a store of the first version of format 9 has goes on with today's server, before and after it moves.
 func TestAStoreOfTheFormatBeforeGoesOn(t *testing.T) {
 	t.Parallel()
-	for when, moved := range sample.Cases(t, 1, map[string]bool{"before it moves": false, "after it has moved": true}) {
+	for when, c := range sample.Cases(t, 1, map[string]struct{ moved, onCluster bool }{
+		"before it moves": {false, false}, "after it has moved": {true, false}, "after it has moved on a Cluster": {true, true},
+	}) {
 		t.Run(when, func(t *testing.T) {
 			t.Parallel()
-			d, hook, redis, repository := readDump(t), rig.StartHook(t), rig.StartRedis(t), repository(t)
-			rdb := redis.Client()
+			d, hook, repository := readDump(t), rig.StartHook(t), repository(t)
+			url := ""
+			if c.onCluster {
+				url = harness.StartCluster(t, 0).URL
+			} else {
+				url = rig.StartRedis(t).URL
+			}
+			rdb := must.Get(store.Connect(url))(t)
 			defer rdb.Close()
 			d.load(t, rdb, places{filepath.Dir(repository): repositories, hook.URL: webhook})
 			n := rig.Start(t, vars{
-				"REDIS_URL": redis.URL, "HOLD": "200ms", "CLAUDE_BIN": rig.Script(t, talker), "WEBHOOK_URL": hook.URL, "WEBHOOK_SECRET": hook.Secret,
+				"REDIS_URL": url, "HOLD": "200ms", "CLAUDE_BIN": rig.Script(t, talker), "WEBHOOK_URL": hook.URL, "WEBHOOK_SECRET": hook.Secret,
 				"PROMPTS_DIR": rig.KindsDir(t, "shop.md", shop), "REPOSITORY_PATHS": filepath.Dir(repository), "NODE_TIMEOUT": "2s",
 			})
 			m := &maker{t, n, repository, d.Jobs}
@@ -136,7 +145,7 @@ func TestAStoreOfTheFormatBeforeGoesOn(t *testing.T) {
 				must.Contain(t, cli("migrate"), "Nothing is left in an older format.")
 				inOrder("after that")
 			}
-			if moved {
+			if c.moved {
 				finish()
 			}
 			for name, id := range m.jobs {
@@ -160,7 +169,7 @@ func TestAStoreOfTheFormatBeforeGoesOn(t *testing.T) {
 			if len(seen) < 10 {
 				t.Errorf("%d notices came", len(seen))
 			}
-			if !moved {
+			if !c.moved {
 				finish()
 			}
 		})

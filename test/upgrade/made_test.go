@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -82,9 +83,7 @@ type maker struct {
 func (m *maker) create(name, kind string, more object) string {
 	m.t.Helper()
 	body := object{"kind": kind, "input": object{}, "userId": "user-" + name, "sessionId": "chat-" + name}
-	for field, value := range more {
-		body[field] = value
-	}
+	maps.Copy(body, more)
 	m.jobs[name] = m.Create(m.t, body)
 	return m.jobs[name]
 }
@@ -93,9 +92,7 @@ func (m *maker) create(name, kind string, more object) string {
 func (m *maker) manual(name, kind string, more object) object {
 	m.t.Helper()
 	all := object{"options": object{"simulate": "manual"}}
-	for field, value := range more {
-		all[field] = value
-	}
+	maps.Copy(all, more)
 	return m.Envelope(m.t, m.create(name, kind, all))
 }
 
@@ -110,7 +107,7 @@ func (m *maker) calls(endpoint string, envelope, fields object) object {
 func (m *maker) sends(endpoint string, body object) {
 	text := must.Get(json.Marshal(body))(m.t)
 	go func() {
-		resp, err := http.Post(m.URL+"/api/claude/"+endpoint, "application/json", bytes.NewReader(text)) //nolint:noctx // it ends with the server
+		resp, err := http.Post(m.URL+"/api/claude/"+endpoint, "application/json", bytes.NewReader(text))
 		if err == nil {
 			_ = resp.Body.Close()
 		}
@@ -206,13 +203,8 @@ func TestMakeTheDump(t *testing.T) {
 		"PROMPTS_DIR": rig.KindsDir(t, "shop.md", shop), "REPOSITORY_PATHS": filepath.Dir(repository), "NODE_TIMEOUT": "5s",
 	}
 	start := func(more vars, args ...string) *maker {
-		all := vars{}
-		for name, value := range env {
-			all[name] = value
-		}
-		for name, value := range more {
-			all[name] = value
-		}
+		all := maps.Clone(env)
+		maps.Copy(all, more)
 		return &maker{t, rig.StartWith(t, harness.Options{Env: all, Args: args, Binary: old, Scan: scan.Suite}), repository, map[string]string{}}
 	}
 	m := start(nil)

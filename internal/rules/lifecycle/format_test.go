@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -211,7 +212,7 @@ func TestTheFormatsOfVersionsAreDocumented(t *testing.T) {
 func TestJobsOfTheStoredFormatGoOn(t *testing.T) {
 	t.Parallel()
 	for _, format := range []int{store.Format - 1, store.Format} {
-		t.Run(fmt.Sprint(format), func(t *testing.T) {
+		t.Run(strconv.Itoa(format), func(t *testing.T) {
 			t.Parallel()
 			jobsGoOn(t, format, readFormat(t, format))
 		})

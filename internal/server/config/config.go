@@ -256,7 +256,10 @@ func (c Config) bounds() []bound {
 	return []bound{
 		{"LISTEN_ADDR", c.ListenAddr, isAddress(c.ListenAddr), "host:port, such as 127.0.0.1:3001"},
 		{"CALLBACK_LISTEN_ADDR", c.CallbackListenAddr, !c.OwnCallbackListener() || isAddress(c.CallbackListenAddr), "host:port, such as 127.0.0.1:3002"},
-		{"OPERATOR_LISTEN_ADDR", c.OperatorListenAddr, c.OperatorListenAddr == "" || isAddress(c.OperatorListenAddr), "host:port, such as 127.0.0.1:9464, or nothing"},
+		{
+			"OPERATOR_LISTEN_ADDR", c.OperatorListenAddr, c.OperatorListenAddr == "" || isAddress(c.OperatorListenAddr),
+			"host:port, such as 127.0.0.1:9464, or nothing",
+		},
 		{"CALLBACK_BASE_URL", c.CallbackBaseURL, plainURL(c.CallbackBaseURL, " '\"?#"), "http(s)://host:port without query"},
 		{"PUBLIC_URL", c.PublicURL, c.PublicURL == "" || plainURL(c.PublicURL, " '\"?#<>|"), "http(s)://host, or with the path below which a proxy serves the console, without query"},
 		{"CLAUDE_FALLBACK_MODEL", c.FallbackModel, isModel(c.FallbackModel), "the name of a model, such as sonnet"},
@@ -485,7 +488,8 @@ func (c Config) FindClaude() Claude {
 // LogValue keeps secrets out of logs.
 func (c Config) LogValue() slog.Value {
 	return slog.GroupValue(
-		slog.String("listen", c.ListenAddr), slog.String("callbacks", c.CallbackBaseURL), slog.String("operators", c.OperatorListenAddr),
+		slog.String("listen", c.ListenAddr), slog.String("callbacks", c.CallbackBaseURL),
+		slog.String("operators", c.OperatorListenAddr),
 		slog.Int("workers", c.Workers), slog.Duration("callbackTimeout", c.CallbackTimeout),
 		slog.String("apiKeysFile", c.APIKeysFile), slog.Bool("jwt", c.JWTSecret != ""),
 	)

@@ -2,8 +2,8 @@
 -- it reads. after: for how many ms the store stays in an older format once each server reads the newest; '' to leave it.
 -- starts: 1 if the server starts.
 -- The store moves in the same step that finds no server which cannot read the newest format. One that comes later finds
--- that format before it writes anything, and ends. Returns the format, the oldest one of which records may be left, and
--- the servers with which this one cannot run: then it is not registered.
+-- that format before it writes anything, and ends. Returns the format, and the oldest one of which records may be left.
+-- A server that does not read the format is not registered.
 local name, ms, oldest, newest, after, starts = unpack(ARGV)
 oldest, newest, after = tonumber(oldest), tonumber(newest), tonumber(after)
 local servers, finish, migrated = P .. ':servers', P .. ':finish', P .. ':migrated'
@@ -14,7 +14,7 @@ if GRACE == 0 then
   for _, member in ipairs(redis.call('ZRANGEBYSCORE', servers, '-inf', num(NOW))) do redis.call('ZREM', servers, member) end
 end
 local format = tonumber(redis.call('GET', P .. ':format') or '')
-local others, unfit, behind = nil, {}, false
+local others, behind = nil, false
 for _, member in ipairs(redis.call('ZRANGE', servers, 0, -1)) do
   local its, other = string.match(member, '^(%d+) (.*)$')
   its = tonumber(its)
@@ -23,18 +23,18 @@ for _, member in ipairs(redis.call('ZRANGE', servers, 0, -1)) do
     redis.call('ZREM', servers, member)
   elseif not (format and its < format) then -- else it is about to end
     others = others or its
-    if its < oldest or its > newest then unfit[#unfit + 1] = member end
     behind = behind or reads < newest
   end
 end
-if #unfit > 0 then return timed({ num(format or others), '', unpack(unfit) }) end
-if not format then
-  format = others or newest
+local isNew = not format
+format = format or others or newest
+if format < oldest or format > newest then return timed({ num(format), '' }) end
+if isNew then
   redis.call('SET', P .. ':format', num(format))
   if format == newest then redis.call('SET', migrated, num(format)) end
-elseif format >= oldest and format < newest and behind then
+elseif format < newest and behind then
   redis.call('DEL', finish)
-elseif format >= oldest and format < newest and after then
+elseif format < newest and after then
   local at, seen = string.match(redis.call('GET', finish) or '', '^(%d+) (%d+)$')
   at = seen and NOW - seen <= DAY and tonumber(at) or NOW + after
   if starts == '1' then at = math.max(at, NOW + HOUR) end
@@ -46,7 +46,7 @@ elseif format >= oldest and format < newest and after then
     redis.call('SET', finish, num(at) .. ' ' .. num(NOW))
   end
 end
-if name ~= '' and format >= oldest and format <= newest then
+if name ~= '' then
   redis.call('ZADD', servers, num(NOW + ms), num(format) .. ' ' .. name .. ' (reads ' .. num(newest) .. ')')
 end
 return timed({ num(format), redis.call('GET', migrated) or '' })

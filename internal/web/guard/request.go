@@ -21,8 +21,8 @@ const maxRequestID = 128
 
 // identified is the context of a request with an id. It also holds the header's value: a request allocates once.
 type identified struct {
-	context.Context
-	id [1]string
+	context.Context //nolint:containedctx // it is a context
+	id              [1]string
 }
 
 type requestIDKey struct{}
