@@ -187,13 +187,14 @@ func (n Nodes) Migrate(ctx context.Context, jobs *lifecycle.Service, rewrite boo
 	return n.s.rdb.Set(ctx, Partition(0).key("migrated"), f.Format, 0).Err()
 }
 
-// awaitMoved returns nil once no server writes an older format than the newest any more.
+// awaitMoved returns nil once no server writes an older format than the newest any more. One that cannot read the
+// newest has ended, or is about to, also if it is started again and again.
 func (n Nodes) awaitMoved(ctx context.Context, f job.StoreFormat) (err error) {
 	if f.Format < f.Newest {
 		return job.Errorf(job.Conflict, "The store is in format %d: servers of the version before can still use it", f.Format).
 			WithHint("ringback upgrade --finish moves it to format %d.", f.Newest)
 	}
-	writesOlder := func(s job.StoreServer) bool { return s.Format < f.Format }
+	writesOlder := func(s job.StoreServer) bool { return s.Format < f.Format && s.Reads >= f.Format }
 	for end := time.Now().Add(n.s.opts.NodeTimeout); slices.ContainsFunc(f.Servers, writesOlder); {
 		if time.Now().After(end) {
 			return job.Errorf(job.Conflict, "A server has not noticed yet that the store has moved").WithHint("Try again.")

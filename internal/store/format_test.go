@@ -209,6 +209,13 @@ func TestNothingIsLeftOfTheOlderFormat(t *testing.T) {
 		must.Fail(t, err, "is in format 9", "while servers of the version before may write it")
 
 		must.OK(t, s.Nodes.Finish(ctx))
+		const slow = "9 one that has not noticed (reads 10)"
+		plant("ZADD", "rb:{00}:servers", time.Now().Add(time.Hour).UnixMilli(), slow)
+		soon, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
+		defer cancel()
+		must.Fail(t, s.Nodes.Migrate(soon, s.Service, true, func(string) { t.Error("it rewrites what a server may write again") }), "deadline")
+		plant("ZREM", "rb:{00}:servers", slow)
+		plant("ZADD", "rb:{00}:servers", time.Now().Add(time.Hour).UnixMilli(), "9 old, which is started again and again")
 		must.Equal(t, want, must.Get(migrate(true))(t), "what is rewritten")
 		must.Equal(t, map[string]int{}, must.Get(migrate(false))(t), "what is left")
 		must.Equal(t, 10, must.Get(s.Nodes.Format(ctx))(t).Oldest, "the oldest format")
