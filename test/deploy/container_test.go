@@ -73,6 +73,23 @@ func checkImage(t *testing.T, e engine) {
 	must.Contain(t, e.logs(t, "one"), `"msg":"stopping"`)
 }
 
+// The real CLI does a job in the container, in place of the image's stand-in, on a scripted model.
+func checkCLI(t *testing.T, e engine) {
+	cli := must.Get(filepath.EvalSymlinks(messagesapi.FindCLI(t)))(t)
+	api, addr := messagesapi.Start(t, rig.Submit), "127.0.0.1:"+harness.FreePort(t)
+	args := append([]string{"run", "--detach", "--name", "real", "--volume", cli + ":/usr/local/bin/claude:ro"}, options(t)...)
+	args[slices.Index(args, "none")] = "host" // where the model is
+	for _, entry := range []string{"ANTHROPIC_BASE_URL=" + api.URL, "ANTHROPIC_API_KEY=none", "CLAUDE_CODE_MAX_RETRIES=1", "API_KEYS=" + backEnd, "LISTEN_ADDR=" + addr, "OPERATOR_LISTEN_ADDR="} {
+		args = append(args, "--env", entry)
+	}
+	e.run(t, "podman", append(args, "localhost/ringback")...)
+	must.Eventually(t, "the server to listen", func() bool { _, err := e.in(t, "real", "curl", "-fsS", "http://"+addr+"/healthz"); return err == nil })
+	said, err := e.in(t, "real", "env", "RINGBACK_URL=http://"+addr, "RINGBACK_TOKEN="+backEnd, "ringback", "run", "meal-suggestions", "--user", "u1", "--field", "dateRangeStart=2026-03-02", "--field", "dateRangeEnd=2026-03-03")
+	if err != nil || !strings.Contains(said, "received after") || len(api.Requests()) == 0 {
+		t.Errorf("it printed %s, %v\n%s", said, err, e.logs(t, "real"))
+	}
+}
+
 // The commands of the document lead to a job that is run by two nodes, through TLS. When the node that runs a job is
 // killed, the other one takes over.
 func checkCompose(t *testing.T, e engine) {
