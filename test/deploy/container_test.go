@@ -10,7 +10,10 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"ringback/test/harness"
+	"ringback/test/messagesapi"
 	"ringback/test/must"
+	"ringback/test/rig"
 )
 
 const backEnd = "the-key-of-the-back-end-0f1e2d3c"
@@ -21,7 +24,7 @@ func TestWithPodman(t *testing.T) {
 	t.Parallel()
 	e := startEngine(t)
 	for name, check := range map[string]func(*testing.T, engine){
-		"the image": checkImage, "compose": checkCompose, "kubernetes": checkPod, "the unit": checkUnit,
+		"the image": checkImage, "the Claude CLI": checkCLI, "compose": checkCompose, "kubernetes": checkPod, "the unit": checkUnit,
 	} {
 		t.Run(name, func(t *testing.T) { check(t, e) })
 	}
