@@ -199,7 +199,7 @@ func (r *Restored) examine(ctx context.Context, c config.Config, s *store.Store)
 	if r.EndedApprovals, err = takeOver(ctx, s, jobs); err != nil {
 		return err
 	}
-	return s.SignIns.RemoveAll(ctx)
+	return errors.Join(s.SignIns.RemoveAll(ctx), s.Nodes.QuitAll(ctx))
 }
 
 func (r *Restored) verifyAudit(ctx context.Context, s *store.Store, j job.Job) error {

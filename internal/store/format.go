@@ -102,6 +102,11 @@ func (n Nodes) Quit(ctx context.Context, name string) error {
 	return n.s.rdb.ZRem(ctx, Partition(0).key("servers"), memberOf(known.oldest, name), memberOf(known.newest, name)).Err()
 }
 
+// QuitAll removes the registrations of all servers from a copy of a store: they use the original.
+func (n Nodes) QuitAll(ctx context.Context) error {
+	return n.s.rdb.Del(ctx, Partition(0).key("servers")).Err()
+}
+
 // memberOf returns a server as it is registered while it writes a format. Servers that know only that one take the
 // end for a part of the name.
 func memberOf(format int, name string) string {

@@ -298,7 +298,7 @@ func TestWhatCannotBeBackedUpOrRestored(t *testing.T) {
 		"a later version's":       {vars{"DATA_DIR": t.TempDir()}, []string{"restore", newer}, "in format 99"},
 		"another program's file":  {vars{"DATA_DIR": t.TempDir()}, []string{"restore", harness.Binary()}, "not a backup"},
 		"without redis-server":    {vars{"DATA_DIR": t.TempDir(), "PATH": rig.PathWithout(t, "redis-server", "valkey-server")}, []string{"restore", file}, "must be on PATH"},
-		"an unknown output":       {vars{"DATA_DIR": t.TempDir()}, []string{"restore", "-o", "xml", file}, "--output takes one of"},
+		"an unknown output":       {vars{"DATA_DIR": t.TempDir()}, []string{"restore", "-o", "xml", file}, "--output does not allow xml"},
 		"to a Redis that is away": {vars{"DATA_DIR": t.TempDir(), "REDIS_URL": "redis://127.0.0.1:1"}, []string{"restore", file}, "REDIS_URL: "},
 	} {
 		before := must.Get(os.ReadDir(row.env["DATA_DIR"]))(t)

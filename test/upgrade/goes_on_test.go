@@ -129,7 +129,7 @@ func TestAStoreOfTheFormatBeforeGoesOn(t *testing.T) {
 			m := &maker{t, n, repository, d.Jobs}
 			cli := rig.CommandLine(t, n)
 			must.Contain(t, cli("migrate", "--check"), "The store is in format 9. This version writes up to format 10.")
-			if limits, _ := m.Want(t, 200, "GET", "/readyz", nil)["limits"].([]any); len(limits) != 1 {
+			if limits, _ := m.Want(t, 200, "GET", "/api/readiness", nil)["limits"].([]any); len(limits) != 1 {
 				t.Errorf("Claude's limits are %v", limits)
 			}
 			inOrder := func(when string) {
