@@ -30,6 +30,7 @@ func onMachine(t *testing.T, release, script string) string {
 	cmd := exec.CommandContext(
 		t.Context(), "unshare", "--mount", "--pid", "--fork", "--kill-child", "bash", "-euc", enter, "bash", t.TempDir(), release, script,
 	)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH")} // a machine of its own has no other variables of this one
 	var log strings.Builder
 	cmd.Stderr = &log
 	out, err := cmd.Output()

@@ -256,17 +256,25 @@ func endOrphan(ctx context.Context, socket string) error {
 	}
 }
 
-// socketPath returns a socket path within the limit of 104 bytes for a Unix socket.
+// maxSocketPath is less than what systems allow for the path of a Unix socket, which is 104 bytes or more.
+const maxSocketPath = 100
+
+// socketPath returns a path for the socket: in dir, or in a directory for temporary files if that path is too long.
 func socketPath(dir string) (path string, cleanup func(), err error) {
-	path = filepath.Join(dir, "redis.sock")
-	if len(path) < 100 {
-		return path, func() {}, nil
+	cleanup = func() {}
+	for _, other := range []string{os.TempDir(), "/tmp"} {
+		path = filepath.Join(dir, "redis.sock")
+		if len(path) < maxSocketPath {
+			return path, cleanup, nil
+		}
+		cleanup()
+		short, err := os.MkdirTemp(other, "ringback")
+		if err != nil {
+			return "", nil, err
+		}
+		dir, cleanup = short, func() { os.RemoveAll(short) }
 	}
-	short, err := os.MkdirTemp("", "ringback")
-	if err != nil {
-		return "", nil, err
-	}
-	return filepath.Join(short, "redis.sock"), func() { os.RemoveAll(short) }, nil
+	return filepath.Join(dir, "redis.sock"), cleanup, nil
 }
 
 // serverWait is the wait for a Redis that was started.

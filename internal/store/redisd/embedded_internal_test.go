@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -70,4 +71,24 @@ func TestTheWaitForAnEmbeddedRedis(t *testing.T) {
 			must.Contain(t, err.Error(), row.fails)
 		})
 	}
+}
+
+// A store starts wherever its directory is, and wherever temporary files are.
+func TestASocketHasAShortPath(t *testing.T) {
+	long := filepath.Join(t.TempDir(), strings.Repeat("d", maxSocketPath))
+	must.OK(t, os.Mkdir(long, 0o700))
+	for name, c := range map[string]struct{ dir, temporary, in string }{
+		"in its directory":                                    {"/srv/data/redis", "/tmp", "/srv/data/redis/"},
+		"in a temporary one, if that is too long":             {long, "/tmp", "/tmp/ringback"},
+		"in /tmp, if the one for temporary files is too long": {long, long, "/tmp/ringback"},
+	} {
+		t.Setenv("TMPDIR", c.temporary)
+		path, cleanup, err := socketPath(c.dir)
+		must.OK(t, err, name)
+		if !strings.HasPrefix(path, c.in) || len(path) >= maxSocketPath {
+			t.Errorf("%s: it is at %s", name, path)
+		}
+		cleanup()
+	}
+	must.Equal(t, 0, len(must.Get(os.ReadDir(long))(t)), "what is left")
 }
