@@ -65,10 +65,10 @@ func run(t *testing.T, name string, args ...string) string {
 func TestRelease(t *testing.T) {
 	t.Parallel()
 	needsClone(t)
+	sample.OneIn(t, 3)
 	release := build(t, repository, nil, native)
 	t.Run("has the same bytes when it is built elsewhere", func(t *testing.T) {
 		t.Parallel()
-		sample.OneIn(t, 3)
 		testSameBytes(t, release, native)
 	})
 	t.Run("holds what is needed", func(t *testing.T) { t.Parallel(); testArchive(t, release, native) })
