@@ -1,12 +1,15 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -47,7 +50,9 @@ working directory is the current one.`,
 			case tool != "" || name != "":
 				return cli.UsageError(errors.New("--tool and --kind must be used together, such as --kind release --tool 'Bash: make deploy'"))
 			}
-			return checkAll(cmd, c, o, output)
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop() // what a rehearsal has started ends first
+			return checkAll(ctx, cmd, c, o, output)
 		},
 	}
 	c.Flags().BoolVar(&o.Live, "live", false, "make one call of the model, and show what it cost")
@@ -64,7 +69,7 @@ type report struct {
 	Findings []server.Finding `json:"findings"`
 }
 
-func checkAll(cmd *cobra.Command, c config.Config, o server.CheckOptions, output string) error {
+func checkAll(ctx context.Context, cmd *cobra.Command, c config.Config, o server.CheckOptions, output string) error {
 	r := report{Findings: []server.Finding{}}
 	kinds, problems := kind.Load(server.KindSources(c)...)
 	for _, name := range kinds.Names() {
@@ -73,7 +78,7 @@ func checkAll(cmd *cobra.Command, c config.Config, o server.CheckOptions, output
 	for _, p := range problems {
 		r.Findings = append(r.Findings, server.Finding{Check: "kinds", Weight: server.Trouble, Text: p.Error()})
 	}
-	r.Findings = append(r.Findings, server.CheckSetup(cmd.Context(), c, kinds, o)...)
+	r.Findings = append(r.Findings, server.CheckSetup(ctx, c, kinds, o)...)
 	if c.EnvFile != "" {
 		r.Findings = append(r.Findings, server.Finding{Check: "settings", Weight: server.Fine, Text: c.EnvFile + " was read"})
 	}

@@ -37,7 +37,9 @@ func checkJobs(ctx context.Context, s *setup) []Finding {
 		return []Finding{problem("no job can be tried: %v", err)}
 	}
 	quiet := slog.New(slog.DiscardHandler)
-	n := &node{opts: Options{Config: forRehearsal(s.Config, dir), Role: All}, log: quiet, refusals: quiet}
+	n := &node{log: quiet, refusals: quiet, opts: Options{
+		Config: forRehearsal(s.Config, dir), Role: All, Hidden: []string{s.DataDir}, Drain: true, DrainTimeout: patience,
+	}}
 	stop, err := start(ctx, n.parts())
 	defer stop()
 	if err != nil {
@@ -64,6 +66,9 @@ func (n *node) run(ctx context.Context, o job.Options) (j job.Job, err error) {
 	j, err = n.jobs.Create(ctx, lifecycle.Request{
 		UserID: "check", ByBackEnd: true, Kind: "rehearsal", Input: map[string]any{}, Options: o,
 	})
+	defer func(id job.ID) { // no turn outlives the check: it waits for those that run (Drain)
+		_ = n.jobs.Cancel(context.WithoutCancel(ctx), id, job.Actor{})
+	}(j.ID)
 	for err == nil && !j.State.Terminal() && j.LastFailure == nil {
 		select {
 		case <-ctx.Done():

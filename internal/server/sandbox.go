@@ -22,13 +22,13 @@ type sandbox struct {
 
 // startSandbox finds the sandbox of the jobs' processes.
 func (n *node) startSandbox(ctx context.Context) (stop func(), err error) {
-	n.sandbox, err = findSandbox(ctx, n.opts.Config)
+	n.sandbox, err = findSandbox(ctx, n.opts.Config, n.opts.Hidden...)
 	return nil, err
 }
 
 // findSandbox returns the sandbox that SANDBOX selects, as far as it is available here.
-// It fails if a sandbox is required and there is none.
-func findSandbox(ctx context.Context, c config.Config) (sandbox, error) {
+// It fails if a sandbox is required and there is none. hidden are directories that it hides, too.
+func findSandbox(ctx context.Context, c config.Config, hidden ...string) (sandbox, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return sandbox{}, err
@@ -36,7 +36,7 @@ func findSandbox(ctx context.Context, c config.Config) (sandbox, error) {
 	if c.Sandbox == config.SandboxOff {
 		return sandbox{description: "off (SANDBOX=off)"}, nil
 	}
-	found, err := process.FindSandbox(ctx, sandboxOptions(c, self))
+	found, err := process.FindSandbox(ctx, sandboxOptions(c, self, hidden...))
 	switch {
 	case err == nil:
 		description := "bubblewrap, for turns, verifiers, commands of actions and git"
@@ -61,9 +61,9 @@ func findSandbox(ctx context.Context, c config.Config) (sandbox, error) {
 }
 
 // sandboxOptions hide the server's own files. self is this program.
-func sandboxOptions(c config.Config, self string) process.SandboxOptions {
+func sandboxOptions(c config.Config, self string, hidden ...string) process.SandboxOptions {
 	o := process.SandboxOptions{
-		Hidden: []string{c.DataDir}, Readable: slices.Concat([]string{self}, c.SandboxReadable),
+		Hidden: append(hidden, c.DataDir), Readable: slices.Concat([]string{self}, c.SandboxReadable),
 		Path: process.Value(c.Environ, "PATH"),
 	}
 	if c.EnvFile == "" {

@@ -56,6 +56,8 @@ type Options struct {
 	TakeOver bool
 	// Version is the version in /healthz.
 	Version string
+	// Hidden are directories that programs of jobs do not see, in addition to the node's own.
+	Hidden []string
 	// Level is the lowest level of the log, which operators can change.
 	Level *slog.LevelVar
 	// Reload reloads the kinds with each value; nil: nothing does but the API.

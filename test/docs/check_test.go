@@ -280,3 +280,35 @@ func TestCheckAsksTheModelOnce(t *testing.T) {
 	must.Contain(t, out, "ok       the model has answered in ")
 	must.Equal(t, 1, len(api.Requests()), "requests to the model")
 }
+
+// Ctrl-C leaves nothing behind: neither the turn that asks the model, nor files.
+func TestACheckIsInterrupted(t *testing.T) {
+	t.Parallel()
+	tmp := t.TempDir()
+	turn := filepath.Join(t.TempDir(), "turn")
+	bin := rig.Program(t, `[ "$1" = --version ] && exec echo "2.1 (Claude)"; [ "$1" = auth ] && exit
+echo '{"type":"system"}'; [ -e `+turn+`.tried ] && touch `+turn+`; touch `+turn+`.tried; exec sleep 600`)
+	cmd := exec.CommandContext(t.Context(), harness.Binary(), "check", "--live")
+	cmd.Dir, cmd.Env = t.TempDir(), []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TMPDIR=" + tmp, "SANDBOX=off", "CLAUDE_BIN=" + bin,
+	}
+	must.OK(t, cmd.Start())
+	must.Eventually(t, "the model to be asked", func() bool { _, err := os.Stat(turn); return err == nil })
+	must.OK(t, cmd.Process.Signal(os.Interrupt))
+	must.Fail(t, cmd.Wait(), "exit status 1")
+	must.Equal(t, 0, len(harness.ProcessesUnder(tmp)), "processes")
+	must.Equal(t, 0, len(must.Get(os.ReadDir(tmp))(t)), "files for this check")
+}
+
+// A job of a check sees as little of the installation as others.
+func TestAJobOfACheckDoesNotSeeTheStore(t *testing.T) {
+	t.Parallel()
+	dir := must.Get(filepath.Abs(must.Get(os.MkdirTemp(".", "data-"))(t)))(t) // every sandbox has a /tmp of its own
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	must.OK(t, os.Chmod(dir, 0o755)) // as root, the server runs jobs as another user
+	must.OK(t, os.WriteFile(filepath.Join(dir, "private"), nil, 0o644))
+	bin := rig.Program(t, `[ "$1" = --version ] && exec echo "2.1 (Claude)"; [ "$1" = auth ] && exit
+echo "it sees: $(ls `+dir+`)." >&2; exit 1`)
+	_, out, _ := rig.Ringback(t, vars{"SANDBOX": "require", "CLAUDE_BIN": bin, "DATA_DIR": dir}, "check")
+	must.Contain(t, out, "it sees: .")
+}
