@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"io/fs"
 	"os"
@@ -20,6 +21,7 @@ import (
 	"time"
 
 	"ringback/internal/job"
+	"ringback/internal/sandbox/untrusted"
 	"ringback/internal/store/redisd"
 	"ringback/test/generated"
 	"ringback/test/must"
@@ -148,11 +150,72 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	by := t.TempDir() // and by the tools of every machine
 	file := filepath.Join(by, "b.tar.gz")
 	must.OK(t, os.WriteFile(file, packed, 0o600))
-	must.OK(t, os.Remove(filepath.Join(dir, "nodes/0/jobs/req_1/work/with space\nand line")))
+	must.OK(t, os.WriteFile(filepath.Join(dir, "nodes/0/jobs/req_1/work", `back\slash`), nil, 0o600))
 	must.OK(t, os.WriteFile(file, write(t, dir, store()), 0o600))
 	out, err := exec.Command("sh", "-ec", `cd "$1"; tar -xzf b.tar.gz; sha256sum -c SHA256SUMS`, "sh", by).CombinedOutput()
 	must.OK(t, err)
 	must.Contain(t, string(out), "redis/appendonly.aof: OK")
+}
+
+// A job makes a file that takes no space, larger than the disk of the machine on which the backup is restored.
+func TestALargeEmptyFileNeedsNoRoom(t *testing.T) {
+	t.Parallel()
+	dir, store := install(t)
+	const name, size = "nodes/0/jobs/req_1/work/empty", 64 << 20
+	must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte("begin"), 0o600))
+	must.OK(t, os.Truncate(filepath.Join(dir, name), size))
+	to := t.TempDir()
+	root := must.Get(os.OpenRoot(to))(t)
+	defer root.Close()
+	room := int64(1 << 20)
+	_, err := Read(t.Context(), bytes.NewReader(write(t, dir, store())), root, func(more int64) error {
+		if room -= more; room < 0 {
+			return errors.New("it does not fit")
+		}
+		return nil
+	})
+	must.OK(t, err)
+	text := must.Get(os.ReadFile(filepath.Join(to, name)))(t)
+	must.Equal(t, size, len(text), "bytes")
+	must.Equal(t, "begin", string(bytes.TrimRight(text, "\x00")))
+}
+
+// What a job does while its files are listed, or how it names them, neither spoils a backup nor fills the memory.
+func TestWhatIsWrittenOfAJob(t *testing.T) {
+	t.Parallel()
+	w := writer{jobs: map[string]bool{}, seen: map[uint64]bool{}, seed: maphash.MakeSeed()}
+	for _, c := range []struct {
+		name  string
+		again bool
+	}{
+		{"workspaces", false},
+		{"workspaces/a", false},
+		{"workspaces/a/tree", false},
+		{"workspaces/a/tree/f", false},
+		{"workspaces/a/tree/f", true},
+		{"workspaces/a/tree/g", false},
+		{"workspaces/a/tree", true},
+		{"workspaces/b", false},
+		{"workspaces/b/tree", false},
+		{"workspaces/a", true},
+		{"workspaces/b/tree/f", false},
+		{"workspaces/b/tree/f", true},
+	} {
+		must.Equal(t, c.again, w.isAgain(c.name), c.name, "was listed before")
+	}
+	long, n := "workspaces/c/tree/"+strings.Repeat("long/", 5000), 0
+	for ; !w.isAgain(long+fmt.Sprint(n)) && !w.tooMany(long); n++ {
+	}
+	must.Equal(t, true, n*len(long) < 200<<20, "bytes of paths in memory")
+
+	dir, _ := install(t)
+	const name = "conversations/c/session.jsonl"
+	d := must.Get(untrusted.OpenOwn(filepath.Dir(filepath.Join(dir, name))))(t)
+	defer d.Close()
+	e := must.Get(d.Entry(filepath.Base(name)))(t)
+	w.bytes = maxOfJob
+	must.OK(t, w.entry(e, partOf(name)))
+	must.Contain(t, strings.Join(w.report.LeftOut, "\n"), "its job has files with more than")
 }
 
 // Names, times and modes that only a job gives its files.

@@ -2,13 +2,14 @@ package backup
 
 import (
 	"archive/tar"
+	"bytes"
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -81,12 +82,14 @@ func (u *unpacker) manifest() error {
 		)
 	}
 	u.report.Bytes += h.Size
-	u.sum(sha256.Sum256(text), manifestName)
+	digest := sha256.New()
+	digest.Write(text)
+	u.sum(digest, manifestName)
 	return nil
 }
 
-func (u *unpacker) sum(digest [sha256.Size]byte, name string) {
-	fmt.Fprintf(&u.sums, "%s  %s\n", hex.EncodeToString(digest[:]), name)
+func (u *unpacker) sum(digest hash.Hash, name string) {
+	u.sums.WriteString(sumOf(digest, name))
 	u.report.Files++
 }
 
@@ -118,9 +121,6 @@ func (u *unpacker) isBelowLink(name string) bool {
 }
 
 func (u *unpacker) file(h *tar.Header, name string, mode fs.FileMode) error {
-	if err := u.roomFunc(h.Size); err != nil {
-		return err
-	}
 	if err := u.to.MkdirAll(path.Dir(name), 0o700); err != nil {
 		return err
 	}
@@ -129,8 +129,12 @@ func (u *unpacker) file(h *tar.Header, name string, mode fs.FileMode) error {
 		return err
 	}
 	digest := sha256.New()
-	n, err := io.Copy(io.MultiWriter(f, digest), u.tar)
-	err = errors.Join(err, f.Close())
+	to := &sparse{file: f, roomFunc: u.roomFunc}
+	n, err := io.Copy(io.MultiWriter(to, digest), u.tar)
+	err = errors.Join(err, f.Truncate(n), f.Close())
+	if to.full != nil {
+		return to.full
+	}
 	if _, ofDisk := errors.AsType[*fs.PathError](err); err != nil && !ofDisk && !errors.Is(err, context.Canceled) {
 		err = damaged("%s: %w", name, err)
 	}
@@ -138,8 +142,28 @@ func (u *unpacker) file(h *tar.Header, name string, mode fs.FileMode) error {
 		return err
 	}
 	u.report.Bytes += n
-	u.sum([sha256.Size]byte(digest.Sum(nil)), name)
+	u.sum(digest, name)
 	return u.to.Chtimes(name, h.ModTime, h.ModTime)
+}
+
+// sparse writes to a file what is not zero, as long as there is room: a job's file may be large and take none.
+type sparse struct {
+	file     *os.File
+	roomFunc func(int64) error
+	// full is why there is no room.
+	full error
+}
+
+// Write implements io.Writer.
+func (s *sparse) Write(p []byte) (int, error) {
+	if len(bytes.Trim(p, "\x00")) == 0 {
+		_, err := s.file.Seek(int64(len(p)), io.SeekCurrent)
+		return len(p), err
+	}
+	if s.full = s.roomFunc(int64(len(p))); s.full != nil {
+		return 0, s.full
+	}
+	return s.file.Write(p)
 }
 
 // end compares the digests, and reads what follows: gzip has a checksum of its own at the end.

@@ -8,6 +8,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
+	"hash/maphash"
 	"io"
 	"io/fs"
 	"math"
@@ -53,10 +55,12 @@ const (
 	manifestName = "manifest.json"
 	sumsName     = "SHA256SUMS"
 	maxLeftOut   = 100
-	// maxEntries limits the files and directories of one job: it may make them faster than they are read.
-	maxEntries = 500_000
-	// maxFile limits the size of a file of a job's, in bytes, which it may make without filling the disk.
-	maxFile = 16 << 30
+	// maxEntries limits the files and directories of one job: it may make them faster than they are read. One with a
+	// long path counts as several, because paths are kept in memory.
+	maxEntries, longPath = 500_000, 256
+	// maxFile limits the size of a file of a job's, and maxOfJob that of all of them, in bytes. A job may make
+	// files that are large and empty without filling the disk.
+	maxFile, maxOfJob = 16 << 30, 64 << 30
 )
 
 // Write writes a backup of a data directory. The store comes first: what is written of a job may be newer, never
@@ -69,7 +73,8 @@ func Write(
 		return Report{}, err
 	}
 	w := &writer{
-		ctx: ctx, tar: tar.NewWriter(packed), entries: map[string]int{}, report: Report{Manifest: m}, shown: shown,
+		ctx: ctx, tar: tar.NewWriter(packed), jobs: map[string]bool{}, seen: map[uint64]bool{}, seed: maphash.MakeSeed(),
+		report: Report{Manifest: m}, shown: shown,
 	}
 	manifest := string(job.MustJSON(m)) + "\n"
 	err = w.own(manifestName, strings.NewReader(manifest), int64(len(manifest)))
@@ -96,10 +101,15 @@ type writer struct {
 	tar *tar.Writer
 	// sums are the digests of the files, in the format of sha256sum.
 	sums strings.Builder
-	// entries counts what was seen of each job.
-	entries map[string]int
-	report  Report
-	shown   func(Report)
+	// job is the job whose files are being written; jobs has those before it, too. entries and bytes count what was
+	// seen of it, and seen has the hashes of its paths.
+	job            string
+	jobs           map[string]bool
+	entries, bytes int64
+	seen           map[uint64]bool
+	seed           maphash.Seed
+	report         Report
+	shown          func(Report)
 }
 
 // own writes a file that no job can change.
@@ -126,9 +136,18 @@ func (w *writer) file(h tar.Header, from io.Reader, ofJob bool) error {
 	if err != nil {
 		return fmt.Errorf("copying %s: %w", h.Name, err)
 	}
-	fmt.Fprintf(&w.sums, "%s  %s\n", hex.EncodeToString(digest.Sum(nil)), h.Name)
+	w.sums.WriteString(sumOf(digest, h.Name))
 	w.report.Files++
 	return nil
+}
+
+// sumOf returns a line of digests as sha256sum writes it.
+func sumOf(digest hash.Hash, name string) string {
+	line := hex.EncodeToString(digest.Sum(nil)) + "  " + name + "\n"
+	if escaped := strings.NewReplacer("\\", `\\`, "\n", `\n`, "\r", `\r`).Replace(name); escaped != name {
+		line = `\` + strings.Replace(line, name, escaped, 1)
+	}
+	return line
 }
 
 // Write counts what is written.
@@ -157,7 +176,7 @@ func (w *writer) dataDir(dir string) error {
 			return nil
 		case !kept.Kept:
 			return nil
-		case w.tooMany(e.Path):
+		case w.isAgain(e.Path) || w.tooMany(e.Path):
 			return skip(e)
 		}
 		return w.entry(e, kept)
@@ -174,18 +193,40 @@ func skip(e untrusted.Entry) error {
 	return nil
 }
 
+// isAgain reports whether an entry was written already: one that is replaced while its directory is listed can be
+// listed twice, and nothing is restored twice.
+func (w *writer) isAgain(name string) bool {
+	if of := jobOf(name); of != w.job {
+		if w.jobs[of] {
+			return true
+		}
+		w.job, w.entries, w.bytes = of, 0, 0
+		w.jobs[of] = true
+		clear(w.seen)
+	}
+	hash := maphash.String(w.seed, name)
+	again := w.seen[hash]
+	w.seen[hash] = true
+	return again
+}
+
 // tooMany counts an entry, and reports whether its job has more than can be copied.
 func (w *writer) tooMany(name string) bool {
+	before := w.entries
+	w.entries += 1 + int64(len(name)/longPath)
+	if before < maxEntries && w.entries >= maxEntries {
+		w.leaveOut(w.job, fmt.Errorf("it has more than %d files and directories", maxEntries))
+	}
+	return w.entries >= maxEntries
+}
+
+// jobOf returns the directory of the job that a path belongs to.
+func jobOf(name string) string {
 	dirs := strings.SplitN(name, "/", 5)
-	ofJob := path.Join(dirs[:min(len(dirs), 4)]...)
-	if dirs[0] != "nodes" {
-		ofJob = path.Join(dirs[:min(len(dirs), 2)]...)
+	if dirs[0] == "nodes" {
+		return path.Join(dirs[:min(len(dirs), 4)]...)
 	}
-	w.entries[ofJob]++
-	if w.entries[ofJob] == maxEntries {
-		w.leaveOut(ofJob, fmt.Errorf("it has more than %d files and directories", maxEntries))
-	}
-	return w.entries[ofJob] >= maxEntries
+	return path.Join(dirs[:min(len(dirs), 2)]...)
 }
 
 func (w *writer) leaveOut(name string, why error) {
@@ -222,8 +263,12 @@ func (w *writer) entry(e untrusted.Entry, kept Part) error {
 		return nil
 	}
 	defer f.Close()
-	if info.Size() > maxFile {
+	switch w.bytes += min(info.Size(), maxFile); {
+	case info.Size() > maxFile:
 		w.leaveOut(e.Path, &untrusted.TooLargeError{Most: maxFile})
+		return nil
+	case w.bytes > maxOfJob:
+		w.leaveOut(e.Path, fmt.Errorf("its job has files with more than %d bytes", int64(maxOfJob)))
 		return nil
 	}
 	h.Size, h.Mode = info.Size(), int64(info.Mode().Perm())
