@@ -124,6 +124,11 @@ func offline(ctx context.Context, c config.Config, do func(*store.Store, *doctor
 		return err
 	}
 	defer stop()
+	if c.RedisURL == "" { // it is ours alone now: a server that was killed does not count
+		if err := s.Nodes.QuitAll(ctx); err != nil {
+			return err
+		}
+	}
 	jobs := lifecycle.New(s, nil, lifecycle.Options{UserLimit: c.UserLimit})
 	return do(s, doctor.New(s, jobs, slog.New(slog.DiscardHandler)))
 }

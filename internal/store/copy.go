@@ -28,7 +28,10 @@ func (s *Store) CopyTo(ctx context.Context, to *Store) error {
 	}
 	format := Partition(0).key("format")
 	known, err := s.rdb.Get(ctx, format).Result()
-	if err == nil {
+	switch {
+	case isNil(err):
+		err = errors.New("it has no keys of Ringback (rb:*)")
+	case err == nil:
 		err = to.rdb.Set(ctx, format, 0, 0).Err() // no server reads this format
 	}
 	if err == nil {

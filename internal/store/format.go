@@ -102,7 +102,8 @@ func (n Nodes) Quit(ctx context.Context, name string) error {
 	return n.s.rdb.ZRem(ctx, Partition(0).key("servers"), memberOf(known.oldest, name), memberOf(known.newest, name)).Err()
 }
 
-// QuitAll removes the registrations of all servers from a copy of a store: they use the original.
+// QuitAll removes the registrations of all servers from a store that none of them uses: one of which they use the
+// original, or one that is opened by this program alone.
 func (n Nodes) QuitAll(ctx context.Context) error {
 	return n.s.rdb.Del(ctx, Partition(0).key("servers")).Err()
 }

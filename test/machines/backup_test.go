@@ -389,13 +389,15 @@ func movesToAndBack(t *testing.T, url, note string) {
 		code, out, _ = rig.Ringback(t, vars{"DATA_DIR": there, "REDIS_URL": url}, args...)
 		return code, out
 	}
+	code, out := run("backup", filepath.Join(t.TempDir(), "nothing.tar.gz"))
+	must.Contain(t, out, "it has no keys of Ringback (rb:*)", "a backup of an empty Redis ends with", code)
 	if code, out := run("restore", file); code != 0 {
 		t.Fatalf("the restore into a Redis ends with %d: %s", code, out)
 	}
 	n = rig.Start(t, vars{"HOLD": "0s", "DATA_DIR": there, "REDIS_URL": url, "NODE_TIMEOUT": "2s"})
 	n.OpenCheckpoint(t, id, "awaiting_input")
 	file = filepath.Join(t.TempDir(), "back.tar.gz")
-	code, out := run("backup", file)
+	code, out = run("backup", file)
 	must.Equal(t, 1, code, "with a running server, a backup ends with")
 	must.Contain(t, out, "servers use it (")
 	code, out = run("backup", "--files-only", file)

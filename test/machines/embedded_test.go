@@ -161,3 +161,14 @@ func TestAServerWhoseRedisKeepsEndingSaysWhy(t *testing.T) {
 	again := rig.Start(t, vars{"DATA_DIR": n.Dir})
 	again.Await(t, id, "received")
 }
+
+// An upgrade does not wait for a server with an embedded store that was killed: no other uses that store.
+func TestAKilledServerDoesNotKeepItsStoreFromMoving(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	n := rig.Start(t, vars{"DATA_DIR": dir})
+	n.Stop(t, syscall.SIGKILL)
+	_, out, _ := rig.Ringback(t, vars{"DATA_DIR": dir}, "upgrade", "--finish", "--offline")
+	must.Contain(t, out, "The store is in format ")
+	must.NotContain(t, out, "READS UP TO", "servers that use it")
+}
