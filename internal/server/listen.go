@@ -242,7 +242,11 @@ func (n *node) hosts(addr string) []guard.Check {
 	if !restricted {
 		return nil
 	}
-	return []guard.Check{guard.Hosts(names)}
+	var probed []string
+	if !config.IsLoopback(addr) { // load balancers call it by its address
+		probed = []string{api.HealthPath, api.ReadyPath}
+	}
+	return []guard.Check{guard.Hosts(names, probed...)}
 }
 
 // newServer returns a server that counts its connections. Each of its answers has the id of its request.

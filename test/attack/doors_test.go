@@ -121,25 +121,32 @@ func TestHostsOfOthersAreRefused(t *testing.T) {
 	}
 }
 
+// everywhere returns the settings of a server that other machines can reach.
+func everywhere(more harness.Vars) harness.Vars {
+	env := harness.Vars{"API_KEYS": backendKey, "LISTEN_ADDR": "0.0.0.0:0", "CALLBACK_BASE_URL": "http://localhost:0", "CLAUDE_BIN": "simulate"}
+	maps.Copy(env, more)
+	return env
+}
+
 // A server with keys on loopback can just as easily be reached by a foreign name; one that
-// other machines can reach accepts all names unless its own are configured.
+// other machines can reach accepts all names unless its own are configured. Load balancers probe that one by its address.
 func TestWhereHostsAreChecked(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		env  harness.Vars
-		want string
+		want map[string]string
 	}{
-		"keys, on loopback":      {harness.Vars{"API_KEYS": backendKey}, "403"},
-		"keys, everywhere":       {harness.Vars{"API_KEYS": backendKey, "LISTEN_ADDR": "0.0.0.0:0", "CALLBACK_BASE_URL": "http://localhost:0"}, "200"},
-		"keys, names, elsewhere": {harness.Vars{"API_KEYS": backendKey, "LISTEN_ADDR": "0.0.0.0:0", "CALLBACK_BASE_URL": "http://localhost:0", "ALLOWED_HOSTS": "a.example"}, "403"},
-		"the callbacks' name":    {harness.Vars{"CALLBACK_BASE_URL": "http://b.example:3001"}, "200"},
+		"keys, on loopback":      {harness.Vars{"API_KEYS": backendKey}, map[string]string{"/openapi.json": "403", "/readyz": "403", "/healthz": "403"}},
+		"keys, everywhere":       {everywhere(nil), map[string]string{"/openapi.json": "200", "/readyz": "200"}},
+		"keys, names, elsewhere": {everywhere(harness.Vars{"ALLOWED_HOSTS": "a.example"}), map[string]string{"/openapi.json": "403", "/readyz": "200", "/healthz": "200"}},
+		"the callbacks' name":    {harness.Vars{"CALLBACK_BASE_URL": "http://b.example:3001"}, map[string]string{"/openapi.json": "200", "/healthz": "200"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := harness.Start(t, c.env, nil)
 			url := strings.Replace(s.URL, "[::]", "127.0.0.1", 1)
-			if status := sendRaw(t, url, "GET /healthz HTTP/1.1\r\nHost: b.example\r\n"); status != c.want {
-				t.Errorf("answered %s, want %s", status, c.want)
+			for path, want := range c.want {
+				must.Equal(t, want, sendRaw(t, url, "GET "+path+" HTTP/1.1\r\nHost: b.example\r\n"), path)
 			}
 		})
 	}

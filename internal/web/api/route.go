@@ -332,7 +332,7 @@ var serverRoutes = []route{
 		ok("The notification is being sent.", done{}), noJob...).access(contract.BackEnd, "Sending notifications again"),
 	get(HealthPath, "getHealth", (*Server).health, "reports liveness: 200 while the process is running. Needs no credentials",
 		ok("The process is running.", health{})).access(contract.Anyone, ""),
-	get("/readyz", "probe", (*Server).probed,
+	get(ReadyPath, "probe", (*Server).probed,
 		"reports readiness, without a body: 200 while the server can work, otherwise 503. Needs no credentials", []contract.Answer{
 			{Status: http.StatusOK, Text: "The server can work."},
 			{Status: http.StatusServiceUnavailable, Text: "The server cannot work now: GET /api/readiness has the reasons."},

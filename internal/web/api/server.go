@@ -134,8 +134,8 @@ func (s *Server) before(r route) []echo.MiddlewareFunc {
 	return append(all, s.authenticate(r.Route))
 }
 
-// HealthPath is the path of the liveness endpoint.
-const HealthPath = "/healthz"
+// HealthPath and ReadyPath are the paths of the liveness and the readiness endpoints.
+const HealthPath, ReadyPath = "/healthz", "/readyz"
 
 // RegisterHealth adds only that route.
 func (s *Server) RegisterHealth(e *echo.Echo) { e.GET(HealthPath, s.health) }
