@@ -80,6 +80,27 @@ func TestTheUnitNeverGivesUp(t *testing.T) {
 	}
 }
 
+// Settings of the document can be copied into the file that the package's service reads: systemd takes all of a line
+// after its equals sign, also what the program and a shell take for a comment.
+func TestTheDocumentedSettingsAreTheSameForSystemd(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{".env.example": string(must.Get(os.ReadFile("../../.env.example"))(t))}
+	for name, document := range must.Get(markdown.Documents("../.."))(t) {
+		for _, b := range document.Blocks {
+			if strings.HasPrefix(b.File, ".env") {
+				files[name] += b.Text
+			}
+		}
+	}
+	for name, text := range files {
+		for line := range strings.Lines(text) {
+			if setting, comment, _ := strings.Cut(strings.TrimSpace(line), " #"); setting != "" && setting[0] != '#' {
+				must.Equal(t, "", comment, name, "has a comment after", setting)
+			}
+		}
+	}
+}
+
 // unitSettings returns the settings of a systemd unit by "[Section] Name".
 func unitSettings(unit string) map[string]string {
 	settings, section := map[string]string{}, ""
