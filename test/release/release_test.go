@@ -262,7 +262,7 @@ func testPackage(t *testing.T, release string, typed func(says string) string) {
 	check := typed("ringback check")
 	steps := []struct{ when, do, want string }{
 		{"installed", quietly + typed("apt-get install") + shown + "files; dpkg --verify ringback", program + settings + data},
-		{"not started by itself", "calls", "daemon-reload\ntry-restart ringback.service\n"},
+		{"not started by itself", "calls", "daemon-reload\ntry-restart ringback.service\n--quiet is-active ringback.service\n"},
 		{"a unit that systemd can read", "! type systemd-analyze >&2 || systemd-analyze verify --man=no ringback.service 2>&1 | grep ringback || true", ""},
 		{"a service with these settings", "grep -h ^EnvironmentFile /lib/systemd/system/ringback.service.d/*", "EnvironmentFile=/etc/ringback/ringback.env\n"},
 		{"checked", quietly + check + shown, ""},
