@@ -18,7 +18,7 @@ import (
 // ready, the level of its log, and profiles. It asks for no key, so by default only this machine reaches it.
 func (n *node) operatorServer() served {
 	e := n.newEcho()
-	checks := []guard.Check{guard.NewOrigins(nil).Check}
+	checks := []guard.Check{refusePages}
 	if config.IsLoopback(n.opts.Config.OperatorListenAddr) {
 		checks = append(checks, guard.Hosts(nil))
 	}
@@ -37,6 +37,15 @@ func (n *node) operatorServer() served {
 		e.GET("/debug/pprof"+path, echo.WrapHandler(serve))
 	}
 	return n.newServer(counted, e, counted.Listener(n.operators))
+}
+
+// refusePages refuses what a page in a browser changes. Its own pages need nothing; and where other machines reach the
+// listener, the names by which they do are not known, so any site's page could pose as its own (DNS rebinding).
+func refusePages(c echo.Context) error {
+	if c.Request().Header.Get(echo.HeaderOrigin) == "" {
+		return nil
+	}
+	return job.Errorf(job.Forbidden, "No page in a browser can call this").WithHint("Use curl, or another program without an origin.")
 }
 
 func (n *node) showLogLevel(c echo.Context) error {

@@ -42,6 +42,16 @@ func TestOperatorsHaveAListenerOfTheirOwn(t *testing.T) {
 	}
 }
 
+// Where other machines reach the listener, a page of any site can have its own name resolve to it.
+func TestNoPageChangesTheLevelOfTheLog(t *testing.T) {
+	t.Parallel()
+	n := rig.Start(t, vars{"OPERATOR_LISTEN_ADDR": "0.0.0.0:0", "OPERATOR_REMOTE": "true"})
+	const site = "evil.example"
+	page := harness.Request{Method: "PUT", Path: "/log-level", Body: "DEBUG", Host: site, Header: map[string]string{"Origin": "http://" + site}}
+	must.Equal(t, http.StatusForbidden, harness.Exchange(t, n.OperatorURL, page).Status)
+	must.Contain(t, harness.Text(t, n.OperatorURL+"/log-level"), "INFO")
+}
+
 func TestTheLevelOfTheLogIsChangedWhileTheServerRuns(t *testing.T) {
 	t.Parallel()
 	n := rig.Start(t, nil)
