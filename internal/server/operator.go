@@ -45,7 +45,7 @@ func refusePages(c echo.Context) error {
 	if c.Request().Header.Get(echo.HeaderOrigin) == "" {
 		return nil
 	}
-	return job.Errorf(job.Forbidden, "No page in a browser can call this").WithHint("Use curl, or another program without an origin.")
+	return job.Errorf(job.Forbidden, "No page in a browser can call this").WithHint("Use curl, for example: it sends no Origin.")
 }
 
 func (n *node) showLogLevel(c echo.Context) error {
