@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gofrs/flock"
 	"golang.org/x/sys/unix"
@@ -59,7 +60,7 @@ func Restore(ctx context.Context, c config.Config, from io.Reader) (r Restored, 
 	defer func() { _ = lock.Unlock() }()
 	verified, err := untrusted.ReadFile(s.verified(), maxVerified)
 	if err == nil {
-		err = json.Unmarshal(verified, &r)
+		err = r.resume(verified, from)
 	} else if err = r.prepare(ctx, c, s, from); err != nil {
 		err = errors.Join(err, untrusted.Remove(s.dir))
 	}
@@ -67,6 +68,20 @@ func Restore(ctx context.Context, c config.Config, from io.Reader) (r Restored, 
 		return r, err
 	}
 	return r, s.place()
+}
+
+// resume checks that what was verified is the backup that is to be restored now.
+func (r *Restored) resume(verified []byte, from io.Reader) error {
+	if err := json.Unmarshal(verified, r); err != nil {
+		return err
+	}
+	asked, err := backup.ReadManifest(from)
+	if err == nil && !asked.CreatedAt.Equal(r.CreatedAt) {
+		err = fmt.Errorf(
+			"DATA_DIR: a restore of the backup of %s was interrupted when all of it was verified, and this backup is of %s. Repeat it with that file, or remove the directory %s",
+			r.CreatedAt.Local().Format(time.DateTime), asked.CreatedAt.Local().Format(time.DateTime), restoring)
+	}
+	return err
 }
 
 // prepare unpacks and verifies everything in the stage.

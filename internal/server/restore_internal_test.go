@@ -1,11 +1,14 @@
 package server
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"ringback/internal/server/backup"
 	"ringback/internal/server/config"
 	"ringback/test/must"
 )
@@ -18,17 +21,24 @@ func TestARestoreIsFinished(t *testing.T) {
 	for _, name := range []string{"redis", "nodes", "conversations"} {
 		must.OK(t, os.MkdirAll(filepath.Join(stage.files(), name, "0"), 0o700))
 	}
-	must.OK(t, os.WriteFile(stage.verified(), []byte(`{"auditLogs": 7}`), 0o600))
+	var file, other bytes.Buffer
+	for into, at := range map[*bytes.Buffer]time.Time{&file: time.Unix(1, 0), &other: time.Unix(2, 0)} {
+		m := backup.Manifest{Layout: backup.Layout, CreatedAt: at}
+		must.Get(backup.Write(t.Context(), into, m, t.TempDir(), nil, func(backup.Report) {}))(t)
+	}
+	must.OK(t, os.WriteFile(stage.verified(), []byte(`{"auditLogs": 7, "createdAt": "1970-01-01T00:00:01Z"}`), 0o600))
 	must.OK(t, os.MkdirAll(filepath.Join(dir, "nodes", "of another"), 0o700))
 	c := config.Config{DataDir: dir}
 	for range 2 {
-		_, err := Restore(t.Context(), c, strings.NewReader("not read"))
+		_, err := Restore(t.Context(), c, bytes.NewReader(file.Bytes()))
 		must.Fail(t, err, "Nothing was overwritten")
 		must.Fail(t, checkDataDir(dir), "repeat ringback restore")
 		must.Get(os.Stat(filepath.Join(stage.files(), "redis", "0")))(t)
 	}
 	must.OK(t, os.RemoveAll(filepath.Join(dir, "nodes")))
-	r := must.Get(Restore(t.Context(), c, strings.NewReader("not read")))(t)
+	_, err := Restore(t.Context(), c, &other)
+	must.Fail(t, err, "Repeat it with that file")
+	r := must.Get(Restore(t.Context(), c, &file))(t)
 	must.Equal(t, 7, r.AuditLogs, "what was found then")
 	must.OK(t, checkDataDir(dir))
 	entries := must.Get(os.ReadDir(dir))(t)

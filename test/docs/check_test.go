@@ -303,7 +303,7 @@ echo '{"type":"system"}'; [ -e `+turn+`.tried ] && touch `+turn+`; touch `+turn+
 // A job of a check sees as little of the installation as others.
 func TestAJobOfACheckDoesNotSeeTheStore(t *testing.T) {
 	t.Parallel()
-	dir := must.Get(filepath.Abs(must.Get(os.MkdirTemp(".", "data-"))(t)))(t) // every sandbox has a /tmp of its own
+	dir := must.Get(filepath.Abs(must.Get(os.MkdirTemp(".", "data-"))(t)))(t) //nolint:usetesting // every sandbox has a /tmp of its own
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	must.OK(t, os.Chmod(dir, 0o755)) // as root, the server runs jobs as another user
 	must.OK(t, os.WriteFile(filepath.Join(dir, "private"), nil, 0o644))

@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -204,7 +205,7 @@ func TestWhatIsWrittenOfAJob(t *testing.T) {
 		must.Equal(t, c.again, w.isAgain(c.name), c.name, "was listed before")
 	}
 	long, n := "workspaces/c/tree/"+strings.Repeat("long/", 5000), 0
-	for ; !w.isAgain(long+fmt.Sprint(n)) && !w.tooMany(long); n++ {
+	for ; !w.isAgain(long+strconv.Itoa(n)) && !w.tooMany(long); n++ {
 	}
 	must.Equal(t, true, n*len(long) < 200<<20, "bytes of paths in memory")
 

@@ -24,15 +24,19 @@ func damaged(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", errDamaged, fmt.Errorf(format, args...))
 }
 
+// ReadManifest returns the manifest of a backup.
+func ReadManifest(from io.Reader) (Manifest, error) {
+	var u unpacker
+	_, err := u.open(from)
+	return u.report.Manifest, err
+}
+
 // Read unpacks a backup into an empty directory. It has verified all of it when it returns without an error.
 // roomFunc returns an error if a file of a size has no room.
 func Read(ctx context.Context, from io.Reader, to *os.Root, roomFunc func(int64) error) (Report, error) {
-	packed, err := gzip.NewReader(reader{ctx, from})
+	u := &unpacker{to: to, roomFunc: roomFunc, links: map[string]bool{}}
+	packed, err := u.open(reader{ctx, from})
 	if err != nil {
-		return Report{}, fmt.Errorf("this is not a backup by ringback backup: %w", err)
-	}
-	u := &unpacker{tar: tar.NewReader(packed), to: to, roomFunc: roomFunc, links: map[string]bool{}}
-	if err := u.manifest(); err != nil {
 		return u.report, err
 	}
 	for {
@@ -60,6 +64,16 @@ type unpacker struct {
 	// links are the links that were unpacked.
 	links  map[string]bool
 	report Report
+}
+
+// open reads the manifest. It returns the reader of the archive's compressed text.
+func (u *unpacker) open(from io.Reader) (packed io.Reader, err error) {
+	packed, err = gzip.NewReader(from)
+	if err != nil {
+		return nil, fmt.Errorf("this is not a backup by ringback backup: %w", err)
+	}
+	u.tar = tar.NewReader(packed)
+	return packed, u.manifest()
 }
 
 func (u *unpacker) manifest() error {

@@ -134,8 +134,11 @@ func (s *Server) before(r route) []echo.MiddlewareFunc {
 	return append(all, s.authenticate(r.Route))
 }
 
-// HealthPath and ReadyPath are the paths of the liveness and the readiness endpoints.
-const HealthPath, ReadyPath = "/healthz", "/readyz"
+// The paths of the liveness and the readiness endpoints.
+const (
+	HealthPath = "/healthz"
+	ReadyPath  = "/readyz"
+)
 
 // RegisterHealth adds only that route.
 func (s *Server) RegisterHealth(e *echo.Echo) { e.GET(HealthPath, s.health) }
