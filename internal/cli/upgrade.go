@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -59,6 +60,10 @@ func (a *app) storeCommand(c *cobra.Command, step func() job.StoreStep) *cobra.C
 			}
 		}
 		f, err := take(cmd.Context(), step())
+		if job.HasKind(err, job.NotFound) { // behind a proxy, any server may answer
+			err = job.Errorf(job.NotFound, "The server that answered is of a version that knows nothing of upgrades").
+				WithHint("Ask one of the new version (--server), or use --offline with its settings.")
+		}
 		return show(a, cmd, f, err, printer.storeFormat)
 	}
 	return c
@@ -78,7 +83,10 @@ func (p printer) storeFormat(f job.StoreFormat) {
 		}
 		tableOf(p, []string{done, "FORM"}, f.Older, func(o job.OlderForm) []string { return []string{strconv.Itoa(o.Count), o.Form} })
 	}
+	isOld := func(s job.StoreServer) bool { return s.Reads < f.Newest }
 	switch {
+	case slices.ContainsFunc(f.Servers, isOld):
+		p.hint(fmt.Sprintf("It can move to format %d when all servers read that. Until then, the version before can be started again.", f.Newest))
 	case f.Format < f.Newest:
 		when := "once all servers read it"
 		if !f.FinishesAt.IsZero() {
