@@ -63,7 +63,7 @@ func environmentError(err error) error {
 	return cli.UsageError(fmt.Errorf("the configuration is invalid:\n%w", err))
 }
 
-// offline returns what does something with the store that a server started here would use.
+// offline has a function use the store of a server that would be started here.
 func offline[What, Found any](
 	do func(context.Context, config.Config, What) (Found, error),
 ) func(context.Context, What) (Found, error) {

@@ -45,15 +45,20 @@ func listen(ctx context.Context, variable, addr string) (listener net.Listener, 
 	return listener, nil
 }
 
-// address is a place at which a server listens.
-type address struct{ variable, addr string }
-
-const operatorVariable = "OPERATOR_LISTEN_ADDR"
+// address is a place at which a server listens. It starts without an optional one that is in use.
+type address struct {
+	variable, addr string
+	optional       bool
+}
 
 // addresses are those of a configuration: of the API, of callbacks and of operators. The address is empty if there is no
 // such listener, and for callbacks that the API's listener takes.
 func addresses(c config.Config) [3]address {
-	all := [...]address{{"LISTEN_ADDR", c.ListenAddr}, {"CALLBACK_LISTEN_ADDR", ""}, {operatorVariable, c.OperatorListenAddr}}
+	all := [...]address{
+		{"LISTEN_ADDR", c.ListenAddr, false},
+		{"CALLBACK_LISTEN_ADDR", "", false},
+		{"OPERATOR_LISTEN_ADDR", c.OperatorListenAddr, !c.OperatorIsSet()},
+	}
 	if c.OwnCallbackListener() {
 		all[1].addr = c.CallbackListenAddr
 	}
@@ -79,7 +84,7 @@ func (n *node) startListeners(ctx context.Context) (stop func(), err error) {
 		switch {
 		case err == nil:
 			all[i] = l
-		case p.variable == operatorVariable && !n.opts.Config.OperatorIsSet():
+		case p.optional:
 			n.noOperators = "There is no listener for operators: " + err.Error() + "."
 		default:
 			stop()

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -139,6 +141,23 @@ func (cs Checkpoints) Count(ctx context.Context, q CheckpointQuery) (int64, erro
 		n += count
 	}
 	return n, err
+}
+
+// OldestOpen returns when the oldest open checkpoint was created; zero if none is open. It reads no checkpoint.
+func (cs Checkpoints) OldestOpen(ctx context.Context) (oldest time.Time, err error) {
+	keys, err := cs.s.keys(ctx, CheckpointQuery{Status: job.Open}.group())
+	if err != nil {
+		return oldest, err
+	}
+	firsts, err := readEach(ctx, cs.s, keys, func(pipe redis.Pipeliner, key string) *redis.ZSliceCmd {
+		return pipe.ZRangeWithScores(ctx, key, 0, 0)
+	})
+	for _, first := range slices.Concat(firsts...) {
+		if at := scoreTime(first.Score); oldest.IsZero() || at.Before(oldest) {
+			oldest = at
+		}
+	}
+	return oldest, err
 }
 
 func (q CheckpointQuery) group() group {

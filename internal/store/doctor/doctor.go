@@ -34,7 +34,7 @@ func (d *Doctor) Examine(ctx context.Context, mend bool) (job.Examination, error
 	report := job.Examination{Findings: []job.Finding{}}
 	counts, err := d.store.Tasks.NoticeCounts(ctx)
 	if err == nil {
-		report.OldestQuestion, err = d.oldestQuestion(ctx)
+		report.OldestQuestion, err = d.store.Checkpoints.OldestOpen(ctx)
 	}
 	if err != nil {
 		return report, err
@@ -42,21 +42,6 @@ func (d *Doctor) Examine(ctx context.Context, mend bool) (job.Examination, error
 	report.Notifications = slices.DeleteFunc(counts, func(c job.NotificationCount) bool { return c.Waiting+c.GivenUp == 0 })
 	err = d.store.Inspect(ctx, d.jobs, mend, report.Add)
 	return report, err
-}
-
-// oldestQuestion returns the time of the oldest open question; zero if there is none.
-func (d *Doctor) oldestQuestion(ctx context.Context) (oldest time.Time, err error) {
-	open := store.CheckpointQuery{Status: job.Open, Limit: 500}
-	for isFirst := true; isFirst || open.Cursor != ""; isFirst = false {
-		var page []job.Checkpoint
-		if page, open.Cursor, err = d.store.Checkpoints.List(ctx, open); err != nil {
-			return oldest, err
-		}
-		if len(page) > 0 { // newest first
-			oldest = page[len(page)-1].CreatedAt
-		}
-	}
-	return oldest, nil
 }
 
 // interval is the time between examinations of one store, by whatever node.
